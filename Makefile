@@ -1,0 +1,77 @@
+# Needs Python 3.11 or newer with its headers, a C compiler and make; the rest goes into .venv.
+# chemin is installed there as a user would have it, not editable, and again when a source changes.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip -qq --disable-pip-version-check
+PYTEST := $(PY) -m pytest -n 2
+
+# The folders too: their dates tell that a file has gone.
+SOURCES := $(shell find src -name __pycache__ -prune -o -print) meson.build pyproject.toml LICENSE
+
+# Two workers, one thread of BLAS each.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+unexport PYTHONPATH
+
+.PHONY: help demo test lint stress bench clean
+.NOTPARALLEL:
+
+help:
+	@echo "make demo     a tour of chemin"
+	@echo "make test     the test suite, on the installed package"
+	@echo "make lint     style, types, layers, spelling"
+	@echo "make stress   the long tests"
+	@echo "make bench    speed against the usual tools, into benchmarks/results.md"
+	@echo "make clean    remove .venv and the caches"
+
+demo: $(VENV)/installed-plot
+	@$(PY) examples/demo.py
+
+test: $(VENV)/installed-test
+	@$(ONE_THREAD) $(PYTEST) tests
+
+stress: $(VENV)/installed-test
+	@CHEMIN_STRESS=1 $(ONE_THREAD) $(PYTEST) tests -m stress --timeout=3600
+
+bench: $(VENV)/installed-test
+	@$(PY) benchmarks/run.py
+
+lint: $(VENV)/linters
+	@ruff check .
+	@ruff format --check .
+	@mypy
+	@PYTHONPATH=src lint-imports --no-logo
+	@cython-lint src
+	@codespell
+
+clean:
+	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+# What builds chemin stays in .venv with the build itself: after a change only what it touches is
+# compiled again, against the SciPy that will run it.
+INSTALL := $(PIP) install --no-build-isolation --config-settings=build-dir=$(VENV)/build
+
+$(VENV)/installed-%: $(VENV)/builders $(SOURCES)
+	@echo "installing chemin[$*]"
+	@$(INSTALL) ".[$*]"
+	@touch $@
+
+$(VENV)/linters: $(VENV)/builders pyproject.toml
+	@echo "installing chemin[dev]"
+	@$(INSTALL) ".[dev]"
+	@touch $@
+
+$(VENV)/builders: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "chemin needs Python 3.11")'
+	@echo "preparing $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); \
+	    print(*project["build-system"]["requires"], "ninja", sep="\n")' > $(VENV)/builders.txt
+	@$(PIP) install --requirement $(VENV)/builders.txt
+	@touch $@
+
+.SECONDARY:
+.DELETE_ON_ERROR:

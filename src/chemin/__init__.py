@@ -1,0 +1,13 @@
+"""Exact regularisation paths, compatible with scikit-learn."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from .api import lasso_path, svc_path, svr_path
+from .path import Path, Solution, load
+
+try:
+    __version__ = version("chemin")
+except PackageNotFoundError:  # a source tree on the path, not installed
+    __version__ = "0+unknown"
+
+__all__ = ["Path", "Solution", "__version__", "lasso_path", "load", "svc_path", "svr_path"]

@@ -1,0 +1,507 @@
+"""Bad input stops here.
+
+Every check runs before any work. Each error is a `ValueError` that names the argument, what came
+and what was expected. Nothing is modified: what comes back is the input itself where it already
+has the right form, so treat it as read-only.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_array
+
+Array = NDArray[np.float64]
+
+SYMMETRY_TOLERANCE = 1e-10
+"""Largest |K - K'| relative to the largest |K| that passes for symmetric. Round-off of a product
+leaves about 1e-15, a matrix written as text with 12 digits 1e-12; a matrix that is not a kernel
+is far above."""
+
+CHECK_ROWS = 256
+"""Rows compared at once: no second matrix of the size of K is ever held."""
+
+MEMINFO = Path("/proc/meminfo")
+
+GIGABYTE = 1e9
+
+
+class NotNumbersError(TypeError, ValueError):
+    """Entries that are not numbers.
+
+    chemin promises a ValueError; scikit-learn's estimator checks want NumPy's TypeError. It is
+    both.
+    """
+
+
+# --------------------------------------------------------------------------------------
+# Matrices
+# --------------------------------------------------------------------------------------
+
+
+def check_matrix(X: Any, name: str = "X") -> Array:
+    """Return X as a finite, C-contiguous float64 matrix with one row at least.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Array, list of lists, pandas or polars frame. Sparse matrices are refused.
+    name : str
+        What the error calls the argument.
+    """
+    if issparse(X):
+        raise ValueError(
+            f"{name} is a sparse {X.__class__.__name__} of shape {X.shape}, expected a dense "
+            f"array: densify it with {name}.toarray(), or pass its kernel matrix with "
+            'kernel="precomputed".'
+        )
+    try:
+        # Finiteness is checked below, where the error can say which entry it is.
+        array = check_array(X, dtype="numeric", order="C", ensure_all_finite=False, input_name=name)
+        if array.dtype.kind not in "biuf":  # dates and durations would pass for numbers
+            raise TypeError(f"got {array.dtype}")
+        matrix: Array = np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        kind = NotNumbersError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} must be a two-dimensional array of numbers: {error}") from error
+    _refuse_not_finite(matrix, name)
+    return matrix
+
+
+def check_gram(K: Any, name: str = "K") -> Array:
+    """Return K as a finite, exactly symmetric float64 matrix.
+
+    A difference max |K - K'| <= SYMMETRY_TOLERANCE max |K| is round-off, and (K + K')/2 comes
+    back; a matrix that is exactly symmetric comes back as it is, without a copy.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+    name : str
+        What the error calls the argument.
+    """
+    matrix = check_matrix(K, name)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{name} must be a square kernel matrix, one row and one column for each point, but "
+            f"has shape {matrix.shape}."
+        )
+    difference, row, column = _largest_asymmetry(matrix)
+    if difference == 0:
+        return matrix
+    largest = _largest_entry(matrix)
+    if difference > SYMMETRY_TOLERANCE * largest:
+        raise ValueError(
+            f"{name} must be a symmetric kernel matrix, but its entries [{row}, {column}] and "
+            f"[{column}, {row}] differ by {difference:.3g} (the largest difference; at most "
+            f"{SYMMETRY_TOLERANCE:g} of the largest entry {largest:.3g} passes for round-off)."
+        )
+    return _symmetrised(matrix)
+
+
+def check_memory(n_rows: int, name: str = "X") -> None:
+    """Refuse a kernel matrix of 8 n² bytes that the available memory cannot hold.
+
+    Parameters
+    ----------
+    n_rows : int
+        n, the number of points.
+    name : str
+        What the error calls the argument that has these rows.
+    """
+    needed, available = 8 * int(n_rows) ** 2, available_bytes()
+    if available is None or needed <= available:
+        return
+    raise ValueError(
+        f"{name} has {n_rows} rows: their kernel matrix needs {needed / GIGABYTE:.1f} GB and "
+        f"{available / GIGABYTE:.1f} GB of memory are available, expected at most "
+        f"{int((available / 8) ** 0.5)} rows. Use a subsample, a linear kernel, or a feature map "
+        "(sklearn.kernel_approximation.Nystroem) with a linear kernel."
+    )
+
+
+def available_bytes() -> int | None:
+    """Return the memory that can be taken without swapping; None where nothing tells."""
+    try:
+        for line in MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass  # not Linux
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+# --------------------------------------------------------------------------------------
+# Targets and weights
+# --------------------------------------------------------------------------------------
+
+
+def check_two_classes(y: Any, n: int | None = None) -> tuple[Array, NDArray[Any]]:
+    """Return the signs of two classes, and the classes.
+
+    signs_i = +1 where y_i = classes[1], -1 where y_i = classes[0]; classes sorted as by np.unique.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels: integers, floats, booleans, strings or a pandas categorical.
+    n : int, optional
+        How many labels there must be.
+    """
+    labels = _labels(y)
+    if n is not None:
+        _check_length(labels, n, "y")
+    classes = np.unique(labels)
+    if len(classes) == 1:
+        raise ValueError(f"y has 1 class ({_show(classes)}), expected 2 classes.")
+    if len(classes) > 2:
+        raise ValueError(_too_many_classes(classes))
+    return np.where(labels == classes[1], 1.0, -1.0), classes
+
+
+def check_target(y: Any, n: int) -> Array:
+    """Return y as n finite float64 numbers that are not all the same.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    n : int
+        The number of rows of X.
+    """
+    target = _numbers(y, "y")
+    _check_length(target, n, "y")
+    if np.all(target == target[0]):
+        samples = "1 sample" if n == 1 else f"{n} samples"
+        raise ValueError(
+            f"y is constant ({target[0]:g} in {samples}), expected a target with at least two "
+            "different values."
+        )
+    return target
+
+
+def check_weights(sample_weight: Any, n: int) -> Array:
+    """Return n finite weights >= 0, not all 0, as a new array; ones for None.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+    n : int
+        The number of rows of X.
+    """
+    if sample_weight is None:
+        return np.ones(n)
+    weights = _numbers(sample_weight, "sample_weight")
+    _check_length(weights, n, "sample_weight")
+    if np.any(weights < 0):
+        i = int(np.argmin(weights))
+        raise ValueError(
+            f"sample_weight must not be negative, but sample_weight[{i}] is {weights[i]:g}."
+        )
+    if not np.any(weights):
+        raise ValueError(
+            f"sample_weight is 0 for all {n} samples, expected at least one weight above 0."
+        )
+    return weights.copy()
+
+
+def class_weights(
+    class_weight: Mapping[Any, float] | str | None,
+    y_signs: Array,
+    classes: NDArray[Any],
+    sample_weight: Array,
+) -> Array:
+    """Return sample_weight_i times the weight of the class of i.
+
+    "balanced" weighs class c by W / (k W_c): W_c the sum of the sample weights in c, W their sum
+    and k = 2, as scikit-learn's compute_class_weight does when it is given sample weights. So a
+    weight of k is k rows and a weight of 0 is none. (Its SVC does not give them, and counts rows.)
+
+    Parameters
+    ----------
+    class_weight : mapping from class to weight, "balanced" or None
+        A class that the mapping does not name has weight 1.
+    y_signs, classes : ndarray
+        From `check_two_classes`.
+    sample_weight : ndarray of shape (n,)
+        From `check_weights`.
+    """
+    upper = y_signs > 0
+    totals = np.array([sample_weight[~upper].sum(), sample_weight[upper].sum()])
+    _refuse_empty_class(totals, classes, "sample_weight")
+    if class_weight is None:
+        factors = np.ones(2)
+    elif isinstance(class_weight, str) and class_weight == "balanced":
+        factors = totals.sum() / (2 * totals)
+    elif isinstance(class_weight, Mapping):
+        factors = _factors(class_weight, classes)
+    else:
+        raise ValueError(
+            'class_weight must be a dict from class to weight, "balanced" or None, got '
+            f"{class_weight!r}."
+        )
+    _refuse_empty_class(totals * factors, classes, "class_weight")
+    weights: Array = sample_weight * np.where(upper, factors[1], factors[0])
+    return weights
+
+
+# --------------------------------------------------------------------------------------
+# Numbers
+# --------------------------------------------------------------------------------------
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return value as a finite float; strings and booleans are no numbers."""
+    number = _real(value, name, "a finite number")
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {value!r}.")
+    return number
+
+
+def check_positive(value: Any, name: str, *, zero: bool = False, inf: bool = False) -> float:
+    """Return value as a float > 0.
+
+    Parameters
+    ----------
+    value : number
+    name : str
+        What the error calls the argument.
+    zero, inf : bool
+        Whether 0 and infinity are allowed too.
+    """
+    expected = f"a {'' if inf else 'finite '}number {'>= 0' if zero else '> 0'}"
+    number = _real(value, name, expected)
+    # Written so that NaN fails.
+    enough = number >= 0 if zero else number > 0
+    if not enough or (np.isinf(number) and not inf):
+        raise ValueError(f"{name} must be {expected}, got {value!r}.")
+    return number
+
+
+def check_fraction(value: Any, name: str) -> float:
+    """Return value as a float in (0, 1]."""
+    number = _real(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name} must be a number in (0, 1], got {value!r}.")
+    return number
+
+
+def check_start_stop(start: Any, stop: Any) -> tuple[float | None, float | None]:
+    """Return the ends of a path: start > 0 and stop >= 0, finite; None is left to the problem.
+
+    Which of them must be the larger depends on the way the parameter moves, so it is not
+    checked here.
+    """
+    if start is not None:
+        start = check_positive(start, "start")
+    if stop is not None:
+        if _real(stop, "stop", "a finite number >= 0") < 0:
+            raise ValueError(f'stop must be >= 0 (0 means "to the end"), got {stop!r}.')
+        stop = check_positive(stop, "stop", zero=True)
+    return start, stop
+
+
+# --------------------------------------------------------------------------------------
+# Inside
+# --------------------------------------------------------------------------------------
+
+
+def _refuse_not_finite(values: Array, name: str) -> None:
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    where = np.unravel_index(int(np.argmin(finite)), values.shape)
+    index = ", ".join(str(int(i)) for i in where)
+    found = "NaN" if np.isnan(values[where]) else "infinity"
+    others = values.size - int(finite.sum()) - 1
+    more = f" and {others} more such entries" if others else ""
+    raise ValueError(
+        f"{name} contains {found} (at [{index}]{more}); expected finite numbers, neither NaN nor "
+        "inf."
+    )
+
+
+def _row_blocks(n: int) -> Iterator[slice]:
+    return (slice(a, min(a + CHECK_ROWS, n)) for a in range(0, n, CHECK_ROWS))
+
+
+def _largest_asymmetry(K: Array) -> tuple[float, int, int]:
+    """Return the largest |K_ij - K_ji| and its i > j, looking at the lower triangle only."""
+    largest, place = 0.0, (0, 0)
+    for rows in _row_blocks(len(K)):
+        with np.errstate(over="ignore"):  # an infinite difference is one too
+            difference = K[rows, : rows.stop] - K[: rows.stop, rows].T
+        np.abs(difference, out=difference)
+        i, j = np.unravel_index(int(np.argmax(difference)), difference.shape)
+        if difference[i, j] > largest:
+            largest, place = float(difference[i, j]), (rows.start + int(i), int(j))
+    return largest, max(place), min(place)
+
+
+def _largest_entry(K: Array) -> float:
+    return float(max(K.max(), -K.min()))
+
+
+def _symmetrised(K: Array) -> Array:
+    """Return (K + K')/2: the sum is the same in either order, so the result is exactly symmetric.
+
+    Each term is halved first: the sum of two large entries could overflow.
+    """
+    out = np.empty_like(K)
+    for rows in _row_blocks(len(K)):
+        np.multiply(K[rows], 0.5, out=out[rows])
+        out[rows] += 0.5 * K[:, rows].T
+    return out
+
+
+def _column(y: Any, name: str) -> NDArray[Any]:
+    """Return y as a one-dimensional array of whatever type; a column is unrolled with a warning."""
+    if y is None:
+        raise ValueError(f"{name} should be a 1d array, got None instead.")
+    if issparse(y):
+        raise ValueError(f"{name} should be a dense 1d array, got a sparse matrix instead.")
+    # A list of labels must not become strings because one of them is.
+    array = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        message = (
+            f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel()."
+        )
+        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} should be a 1d array, got an array of shape {array.shape} instead."
+        )
+    if len(array) == 0:
+        raise ValueError(f"{name} is empty (0 samples), expected at least 1.")
+    return array
+
+
+def _numbers(y: Any, name: str) -> Array:
+    """Return y as finite float64 numbers in one dimension."""
+    array = _column(y, name)
+    if array.dtype.kind == "O":
+        array = _plain(array, name)
+    if array.dtype.kind not in "biuf":
+        raise NotNumbersError(f"{name} must be numbers, got {array.dtype} ({_show(array)}).")
+    numbers: Array = np.ascontiguousarray(array, dtype=np.float64)
+    _refuse_not_finite(numbers, name)
+    return numbers
+
+
+def _labels(y: Any) -> NDArray[Any]:
+    """Return y as labels of one type: numbers, booleans or strings, none of them missing."""
+    labels = _column(y, "y")
+    if labels.dtype.kind == "O":
+        plain = _plain(labels, "y")
+        # Strings that came in an object array keep it, as scikit-learn's classes_ do.
+        labels = labels if plain.dtype.kind in "US" and not isinstance(y, (list, tuple)) else plain
+    if labels.dtype.kind == "f":
+        _refuse_not_finite(labels, "y")
+    elif labels.dtype.kind not in "biuUSO":
+        raise ValueError(
+            f"y must be labels (integers, floats, booleans or strings), got {labels.dtype} "
+            f"({_show(labels)})."
+        )
+    return labels
+
+
+def _plain(objects: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return an array of Python objects as numbers or as strings, refusing a mix and gaps."""
+    values = objects.tolist()
+    for i, value in enumerate(values):
+        if _is_missing(value):
+            raise ValueError(f"{name} contains NaN ({name}[{i}] is {value!r}); expected no gaps.")
+    strings = [isinstance(value, str) for value in values]
+    if any(strings) and not all(strings):
+        text, other = values[strings.index(True)], values[strings.index(False)]
+        raise ValueError(
+            f"{name} has mixed types, strings such as {text!r} and others such as {other!r}; "
+            "expected one type."
+        )
+    if not strings[0]:
+        for value in values:
+            if not isinstance(value, (Real, np.bool_)):
+                raise NotNumbersError(
+                    f"{name} argument must be a string or a real number in each entry, got "
+                    f"{value!r}."
+                )
+    plain = np.array(values)
+    # Integers beyond 64 bits stay objects; as targets they are floats.
+    return plain if plain.dtype.kind != "O" else plain.astype(np.float64)
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas.NA and NaT by name: pandas is no dependency, and NA refuses to be compared.
+    gap = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return gap or (isinstance(value, (float, np.floating)) and bool(np.isnan(value)))
+
+
+def _check_length(array: NDArray[Any], n: int, name: str) -> None:
+    if len(array) != n:
+        raise ValueError(f"{name} has {len(array)} entries, but X has {n} rows.")
+
+
+def _too_many_classes(classes: NDArray[Any]) -> str:
+    if classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
+        return (
+            f"Unknown label type: continuous. y has {len(classes)} different values "
+            f"({_show(classes)}), expected 2 classes; for a numeric target use svr_path or "
+            "PathSVR."
+        )
+    return (
+        f"y has {len(classes)} classes ({_show(classes)}), expected 2: PathSVC takes several "
+        "classes (one-vs-one or one-vs-rest)."
+    )
+
+
+def _show(values: NDArray[Any], most: int = 5) -> str:
+    shown = [repr(value) for value in values[:most].tolist()]
+    return ", ".join(shown + ["..."] * (len(values) > most))
+
+
+def _factors(class_weight: Mapping[Any, float], classes: NDArray[Any]) -> Array:
+    labels = classes.tolist()
+    for key in class_weight:
+        if key not in labels:
+            raise ValueError(
+                f"class_weight names the class {key!r}, which is not in y; the classes are "
+                f"{_show(classes)}."
+            )
+    return np.array(
+        [
+            check_positive(class_weight.get(label, 1.0), f"class_weight[{label!r}]", zero=True)
+            for label in labels
+        ]
+    )
+
+
+def _refuse_empty_class(totals: Array, classes: NDArray[Any], name: str) -> None:
+    if not totals.all():
+        empty = classes.tolist()[int(np.argmin(totals))]
+        raise ValueError(
+            f"{name} leaves 1 class with weights above 0 (the weights of class {empty!r} are all "
+            "0), expected 2 classes."
+        )
+
+
+def _real(value: Any, name: str, expected: str) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise ValueError(
+            f"{name} must be {expected}, got {value!r} of type {type(value).__name__}."
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be {expected}, got one beyond double precision.") from None

@@ -1,0 +1,6 @@
+"""Data sets of the papers, and simulators. Nothing is read or downloaded at import."""
+
+from chemin.datasets._files import Dataset, available, load
+from chemin.datasets._simulated import make_sinexp, make_speed_benchmark
+
+__all__ = ["Dataset", "available", "load", "make_sinexp", "make_speed_benchmark"]

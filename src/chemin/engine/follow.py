@@ -1,0 +1,78 @@
+"""From a problem to its trace: the start, the walk, and what ends it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problems.base import Start
+from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .reference import EPS, Walker
+from .trace import Recorder, StopWalk, StuckError, Trace
+
+DEFAULT_RANGE = 1e-4  # of the start: where a path stops when nobody says
+
+
+def phase_one(
+    system: StaircaseSystem, start: Start, t: float, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """The solution at t, from any stairs.
+
+    An artificial residual e makes the given state optimal, with random distances to spare; then
+    g + tau e is followed from tau = 1 to 0.
+    """
+    stair, z = start.stair, start.z
+    rows = np.arange(len(system))
+    table = system.stairs.frozen(t).value
+    low, held, high = (table[rows, stair + s] for s in (-1, 0, 1))
+    pinned = stair % 2 == 1
+    z = np.where(pinned, held, z)
+    h = system.residual(z, t)
+    spare = np.abs(h).max() * 0.01 or 1.0
+    spare = np.minimum(spare, 0.25 * (high - low)) * (1.0 + rng.random(len(h)))
+    with np.errstate(invalid="ignore"):
+        wanted = np.where(pinned, np.clip(h, low + spare, high - spare), held)
+    e = h - wanted
+    if not e.any():
+        return stair, z
+    walker = Walker(system.frozen(t, e), stair, z, 1.0, Recorder(0), rng)
+    walker.walk(EPS)  # what is left of e then is round-off
+    return walker.stair, walker.z
+
+
+def follow(
+    system: StaircaseSystem,
+    start: Start,
+    *,
+    begin: float | None = None,
+    stop: float | None = None,
+    max_events: int | None = None,
+) -> Trace:
+    """Follow the solution from `begin` (default: where something first happens) to `stop`."""
+    rng = np.random.default_rng(0)  # for ties only: same problem, same path
+    t = start.t if begin is None else begin
+    stair, z = phase_one(system, start, t, rng)
+    recorder = Recorder(system.coupling.n_core, max_events)
+    if begin is None and not start.highest:
+        climber = Walker(system, stair, z, t, Recorder(0), rng)
+        climber.walk(np.inf)
+        stair, z, t = climber.stair, climber.z, climber.t
+    walker = Walker(system, stair, z, t, recorder, rng)
+    walker.guard = True
+    complete, reason = False, ""
+    try:
+        if stop is not None:
+            walker.walk(stop)
+        else:
+            walker.walk(DEFAULT_RANGE * t)
+            while begin is None and recorder.top is None and walker.t > EPS * t:
+                walker.walk(DEFAULT_RANGE * walker.t)
+            if begin is None and recorder.top is not None:
+                walker.walk(min(walker.t, DEFAULT_RANGE * recorder.top))
+        complete, reason = True, "the stop was reached"
+    except (StopWalk, StuckError) as end:
+        reason = str(end)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    return Trace.build(
+        recorder, z, system.stairs, trim=begin is None, complete=complete, reason=reason
+    )

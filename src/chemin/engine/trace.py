@@ -1,0 +1,224 @@
+"""What a walk leaves behind: its moves and its events, and from them the solution at any t.
+
+A move is a straight piece: from t0 to t1 the variables `index` change at `rate` (a jump stands at
+t0 = t1 and has a length of its own). Nothing dense is stored but a state now and then, so that a
+solution is at most a few moves away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problems.staircase import Floats, Ints, Staircases
+
+# A dense state every so many moves: replaying costs at most this many small additions, and the
+# states cost about as much memory as the moves when a move holds N / 64 variables.
+CHECKPOINT = 64
+# Before the first move in which a multiplier changes by more than this (relative to t) nothing
+# happens to f: the path starts there.
+NOTHING = 1e-9
+
+EVENT = np.dtype([("t", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i2"), ("move", "i8")])
+
+
+class StuckError(RuntimeError):
+    """The walk cannot go on; the message says why."""
+
+
+class StopWalk(Exception):
+    """A limit was met: what has been walked is kept."""
+
+
+class IndefiniteError(ValueError):
+    """The matrix is not positive semi-definite: a negative pivot at `variable`."""
+
+    def __init__(self, variable: int) -> None:
+        super().__init__(f"negative pivot at variable {variable}")
+        self.variable = variable
+
+
+class Recorder:
+    """Collects moves and events while walking."""
+
+    def __init__(self, n_core: int, max_events: int | None = None) -> None:
+        self.n_core, self.max_events = n_core, max_events
+        self.moves: list[tuple[float, float, float, NDArray[np.int32], Floats]] = []
+        self.events: list[tuple[float, int, int, int, int]] = []
+        self.first: int | None = None  # the first move in which something happens
+
+    def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
+        index = np.flatnonzero(z).astype(np.int32)
+        rate = z[index]
+        if self.first is None:
+            core = np.abs(rate[index < self.n_core])
+            size = length if t0 == t1 else max(abs(t0), abs(t1))
+            if core.size and core.max() * size > NOTHING:
+                self.first = len(self.moves)
+        self.moves.append((t0, t1, length, index, rate))
+
+    def event(self, t: float, variable: int, origin: int, target: int) -> None:
+        self.events.append((t, variable, origin, target, len(self.moves)))
+        if self.max_events is not None and len(self.events) >= self.max_events:
+            raise StopWalk(f"max_events = {self.max_events} reached")
+
+    @property
+    def top(self) -> float | None:
+        """The t at which the first thing happens."""
+        return None if self.first is None else self.moves[self.first][0]
+
+
+class StandingRecorder(Recorder):
+    """Records the moves of a walker that mends: they all happen at one t."""
+
+    def __init__(self, inner: Recorder, t: float) -> None:
+        self.inner, self.t = inner, t
+
+    def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
+        self.inner.move(self.t, self.t, z, length)
+
+    def event(self, t: float, variable: int, origin: int, target: int) -> None:
+        self.inner.event(self.t, variable, origin, target)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The moves of one walk as arrays; `t0` to `t1` never turns back."""
+
+    z_start: Floats
+    t0: Floats
+    t1: Floats
+    length: Floats
+    pointer: Ints  # move j has entries pointer[j]:pointer[j + 1] of index and rate
+    index: NDArray[np.int32]
+    rate: Floats
+    events: NDArray[Any]
+    before: Floats  # how fast z moved before the first move: the closed form above the start
+    stairs: Staircases
+    complete: bool
+    reason: str
+
+    @classmethod
+    def build(
+        cls,
+        recorder: Recorder,
+        z_start: Floats,
+        stairs: Staircases,
+        *,
+        trim: bool,
+        complete: bool,
+        reason: str,
+    ) -> Trace:
+        moves = recorder.moves
+        t0, t1, length = (np.array([m[j] for m in moves], dtype=float) for j in range(3))
+        sizes = [len(m[3]) for m in moves]
+        whole = cls(
+            z_start,
+            t0,
+            t1,
+            length,
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
+            np.concatenate([m[3] for m in moves]) if moves else np.empty(0, np.int32),
+            np.concatenate([m[4] for m in moves]) if moves else np.empty(0),
+            np.array(recorder.events, dtype=EVENT),
+            np.zeros_like(z_start),
+            stairs,
+            complete,
+            reason,
+        )
+        first = recorder.first if trim else 0
+        return whole._from(first or 0) if first is not None else whole
+
+    def _from(self, first: int) -> Trace:
+        """The same walk without its first moves, in which nothing happens."""
+        if first == 0:
+            return self
+        z = self.z_start.copy()
+        for j in range(first):
+            self._apply(z, j)
+        lead = int(self.pointer[first])
+        before = np.zeros_like(z)
+        still = slice(self.pointer[first - 1], lead)
+        before[self.index[still]] = self.rate[still]
+        events = self.events[self.events["move"] >= first].copy()
+        events["move"] -= first
+        return Trace(
+            z,
+            self.t0[first:],
+            self.t1[first:],
+            self.length[first:],
+            self.pointer[first:] - lead,
+            self.index[lead:],
+            self.rate[lead:],
+            events,
+            before,
+            self.stairs,
+            self.complete,
+            self.reason,
+        )
+
+    # ------------------------------------------------------------------ replay
+
+    def _apply(self, z: Floats, j: int) -> None:
+        """Move j and the events at its end: who comes to a pin stands at it exactly."""
+        part = slice(self.pointer[j], self.pointer[j + 1])
+        z[self.index[part]] += self.length[j] * self.rate[part]
+        k, to = self._pinned
+        part = slice(*np.searchsorted(self._pinned_move, [j + 1, j + 2]))
+        i, s = k[part], to[part]
+        z[i] = self.stairs.value[i, s] + self.t1[j] * self.stairs.slope[i, s]
+
+    @cached_property
+    def _pinned(self) -> tuple[Ints, Ints]:
+        e = self.events[self.events["to"] % 2 == 1]
+        return e["variable"].astype(np.intp), e["to"].astype(np.intp)
+
+    @cached_property
+    def _pinned_move(self) -> Ints:
+        return self.events["move"][self.events["to"] % 2 == 1].astype(np.intp)
+
+    @cached_property
+    def _checkpoints(self) -> list[Floats]:
+        z, out = self.z_start.copy(), []
+        for j in range(len(self.t0)):
+            if j % CHECKPOINT == 0:
+                out.append(z.copy())
+            self._apply(z, j)
+        return out
+
+    @property
+    def way(self) -> float:
+        """+1 or -1: where t goes."""
+        return -1.0 if len(self.t0) == 0 or self.t1[-1] <= self.t0[0] else 1.0
+
+    def solutions(self, t: Floats) -> Floats:
+        """z at each t, one column a value; at a jump, the end that the walk came from."""
+        out = np.empty((len(self.z_start), len(t)))
+        if len(self.t0) == 0:
+            out[:] = self.z_start[:, None]
+            return out
+        # The first move whose end is not before t, in the order walked.
+        move = np.searchsorted(self.way * self.t1, self.way * t, side="left")
+        move = np.minimum(move, len(self.t0) - 1)
+        z, at = None, -1
+        for k in np.argsort(move, kind="stable"):
+            j = int(move[k])
+            if z is None or j // CHECKPOINT != at // CHECKPOINT:
+                at = j - j % CHECKPOINT
+                z = self._checkpoints[j // CHECKPOINT].copy()
+            while at < j:
+                self._apply(z, at)
+                at += 1
+            column = z.copy()
+            part = slice(self.pointer[j], self.pointer[j + 1])
+            ahead = self.way * (t[k] - self.t0[j])
+            if ahead >= 0:
+                column[self.index[part]] += self.rate[part] * ahead
+            else:
+                column += self.before * ahead
+            out[:, k] = column
+        return out

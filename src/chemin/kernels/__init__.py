@@ -1,0 +1,21 @@
+"""Similarity between points: kernels by name, by function or by matrix."""
+
+from chemin.kernels._given import Function, Precomputed
+from chemin.kernels._kernel import Kernel
+from chemin.kernels._make import KNOWN, make_kernel, weighted_variance
+from chemin.kernels._named import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
+
+__all__ = [
+    "KNOWN",
+    "RBF",
+    "Cosine",
+    "Function",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "make_kernel",
+    "weighted_variance",
+]

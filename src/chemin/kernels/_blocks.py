@@ -1,0 +1,108 @@
+"""Filling kernel matrices by blocks of rows, with rows that repeat repeated exactly.
+
+A product of matrices does not promise the same last digit for two equal rows: it depends on where
+they stand. A path would see two points where there is one. So each distinct row is computed once,
+in the upper left corner of the result, and copied from there:
+
+      distinct  |             1 2 1 3
+    +-----------+---+       1 a b a c
+    | a b c     |   |       2 b d b e      equal rows are equal bit by bit,
+    | b d e     |   |  ->   1 a b a c      and so are equal columns
+    | c e f     |   |       3 c e c f
+    +-----------+   |
+    |               |
+    +---------------+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chemin._checks import Array
+
+BLOCK_ROWS = 256
+"""Rows written at once. For rbf, n = 5000, d = 20, one thread, 256 rows took 0.17 s, 512 took 0.23
+and 1024 took 0.25; one product and one exponential of the full matrix took 0.21 to 0.27."""
+
+Writer = Callable[[slice, slice, Array], None]
+"""Writes the kernel between some rows of one set and some rows of another into a block."""
+
+Index = NDArray[np.intp]
+
+
+def distinct_rows(X: Array) -> tuple[Array, Index]:
+    """Return the distinct rows in order of appearance, and for each row of X which one it is.
+
+    X = rows[inverse], and inverse[i] <= i. The zeros 0.0 and -0.0 are equal.
+    """
+    place: dict[bytes, int] = {}
+    inverse = np.array([place.setdefault(key, len(place)) for key in _keys(X)], dtype=np.intp)
+    if len(place) == len(X):
+        return X, inverse
+    first = np.unique(inverse, return_index=True)[1]
+    return np.ascontiguousarray(X[first]), inverse
+
+
+def equal_rows(A: Array, B: Array) -> tuple[Index, Index]:
+    """Return all i and j with A[i] == B[j], where no row of B occurs twice."""
+    place = {key: j for j, key in enumerate(_keys(B))}
+    pairs = [(i, place[key]) for i, key in enumerate(_keys(A)) if key in place]
+    both = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def _keys(X: Array) -> list[bytes]:
+    # Adding 0.0 makes 0.0 of -0.0; then equal numbers are equal bytes.
+    rows = np.ascontiguousarray(X + 0.0)
+    keys: list[bytes] = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist()
+    return keys
+
+
+def fill(out: Array, write: Writer) -> None:
+    """Write the kernel between two sets of rows into out."""
+    for rows in _row_blocks(len(out)):
+        block = out[rows]
+        write(rows, slice(0, out.shape[1]), block)
+        _refuse_overflow(block)
+
+
+def fill_symmetric(out: Array, write: Writer) -> None:
+    """Write the kernel of a set with itself into out: the lower triangle, and its mirror image."""
+    for rows in _row_blocks(len(out)):
+        block = out[rows, : rows.stop]
+        write(rows, slice(0, rows.stop), block)
+        _refuse_overflow(block)
+        out[: rows.start, rows] = block[:, : rows.start].T
+        corner = np.tril(block[:, rows.start :])
+        block[:, rows.start :] = corner + np.tril(corner, -1).T
+
+
+def repeat_in_place(out: Array, row_of: Index, column_of: Index) -> None:
+    """Spread the distinct values in the corner of out over all of it.
+
+    out[i, j] = corner[row_of[i], column_of[j]]
+
+    From the last row up: row i is written when no row above it needs what stood there, because
+    row_of[i] <= i. Only one row is held twice.
+    """
+    n_distinct = int(column_of.max()) + 1
+    if int(row_of.max()) + 1 == len(row_of) and n_distinct == len(column_of):
+        return
+    for i in range(len(out) - 1, -1, -1):
+        out[i] = out[row_of[i], :n_distinct][column_of]
+
+
+def _row_blocks(n: int) -> Iterator[slice]:
+    return (slice(a, min(a + BLOCK_ROWS, n)) for a in range(0, n, BLOCK_ROWS))
+
+
+def _refuse_overflow(block: Array) -> None:
+    if not np.isfinite(block).all():
+        raise ValueError(
+            "X is too large: its kernel has values that are not finite in double precision, "
+            "expected finite ones. Rescale X (sklearn.preprocessing.StandardScaler), or lower "
+            "gamma, degree or coef0."
+        )

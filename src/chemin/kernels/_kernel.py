@@ -1,0 +1,142 @@
+"""What every kernel can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from chemin._checks import Array, check_matrix, check_memory
+from chemin.kernels._blocks import (
+    Writer,
+    distinct_rows,
+    equal_rows,
+    fill,
+    fill_symmetric,
+    repeat_in_place,
+)
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel k(x, x') with its parameters settled: they are the fields of a subclass.
+
+    The matrices that come back are float64 and C-contiguous, to be read only; equal points have
+    equal rows and columns, bit by bit.
+    """
+
+    name: ClassVar[str] = ""
+    _by_name: ClassVar[dict[str, type[Kernel]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if cls.name:
+            Kernel._by_name[cls.name] = cls
+
+    @abstractmethod
+    def gram(self, X: Any) -> Array:
+        """Return the exactly symmetric matrix K_ij = k(x_i, x_j).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        """
+
+    @abstractmethod
+    def cross(self, X_new: Any, X: Any) -> Array:
+        """Return the matrix K_ij = k(x_new_i, x_j) of shape (n_new, n).
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, d)
+        X : array-like of shape (n, d)
+            The points that the model was trained on.
+        """
+
+    def spec(self) -> dict[str, Any]:
+        """Return the name and the parameters, all of which JSON can hold."""
+        parameters = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"name": self.name, **parameters}
+
+    @staticmethod
+    def from_spec(spec: Mapping[str, Any]) -> Kernel:
+        """Return the kernel that `spec` described.
+
+        Parameters
+        ----------
+        spec : mapping
+            As `spec()` returned it. A callable cannot come back from its name.
+        """
+        parameters = dict(spec)
+        name = parameters.pop("name", None)
+        if name == "callable":
+            raise ValueError(
+                'spec has name "callable": a function cannot be restored from its name, pass the '
+                "function itself to make_kernel."
+            )
+        if name not in Kernel._by_name:
+            raise ValueError(
+                f"spec must have a name among {', '.join(sorted(Kernel._by_name))}, got {name!r}."
+            )
+        try:
+            return Kernel._by_name[name](**parameters)
+        except TypeError as error:
+            raise ValueError(f"spec does not fit the kernel {name!r}: {error}.") from error
+
+
+@dataclass(frozen=True)
+class BlockKernel(Kernel):
+    """A kernel with a formula, computed by blocks of rows straight into the result.
+
+    A subclass gives its `name`, its parameters, and `_writer`.
+    """
+
+    def gram(self, X: Any) -> Array:
+        X = check_matrix(X)
+        check_memory(len(X), "X")
+        rows, inverse = distinct_rows(X)
+        out = np.empty((len(X), len(X)))
+        corner = out[: len(rows), : len(rows)]
+        with np.errstate(over="ignore", invalid="ignore"):  # found in each block, as an error
+            fill_symmetric(corner, self._writer(rows, rows))
+        known = self._self_similarity(rows)
+        if known is not None:
+            np.fill_diagonal(corner, known)
+        repeat_in_place(out, inverse, inverse)
+        return out
+
+    def cross(self, X_new: Any, X: Any) -> Array:
+        X_new, X = same_features(X_new, X)
+        rows_new, inverse_new = distinct_rows(X_new)
+        rows, inverse = distinct_rows(X)
+        out = np.empty((len(X_new), len(X)))
+        corner = out[: len(rows_new), : len(rows)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            fill(corner, self._writer(rows_new, rows))
+        known = self._self_similarity(rows)
+        if known is not None:
+            i, j = equal_rows(rows_new, rows)
+            corner[i, j] = known[j]
+        repeat_in_place(out, inverse_new, inverse)
+        return out
+
+    @abstractmethod
+    def _writer(self, A: Array, B: Array) -> Writer:
+        """Return the function that writes k between rows of A and rows of B into a block."""
+
+    def _self_similarity(self, X: Array) -> Array | None:
+        """Return k(x_i, x_i) where it is known exactly, so that round-off cannot move it."""
+        return None
+
+
+def same_features(X_new: Any, X: Any) -> tuple[Array, Array]:
+    """Return both as matrices, which must have the same number of columns."""
+    new, old = check_matrix(X_new, "X_new"), check_matrix(X)
+    if new.shape[1] != old.shape[1]:
+        raise ValueError(
+            f"X_new has {new.shape[1]} features, but {old.shape[1]} features were expected, as in "
+            "X."
+        )
+    return new, old

@@ -1,0 +1,225 @@
+"""The kernels with a name, as in scikit-learn: inner products and distances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from chemin._checks import Array, check_number, check_positive
+from chemin.kernels._blocks import Writer
+from chemin.kernels._kernel import BlockKernel
+
+DIRECT_ABOVE = 256.0
+"""Largest gamma |x - mean|² for which squared distances may come from a matrix product. Their
+error is about eps (|x|² + |x'|²), so that of exp(-gamma d²) stays below 4 eps 256 = 2e-13. Above,
+differences are taken coordinate by coordinate: exact to the last digits, and slower."""
+
+
+def _products(A: Array, B: Array, finish: Callable[[Array], object] | None = None) -> Writer:
+    """Write x'x' by matrix product, then `finish` the block in place."""
+
+    def write(rows: slice, columns: slice, out: Array) -> None:
+        np.matmul(A[rows], B[columns].T, out=out)
+        if finish is not None:
+            finish(out)
+
+    return write
+
+
+def _distances(A: Array, B: Array, metric: str, gamma: float) -> Writer:
+    """Write exp(-gamma d(x, x')), d by coordinate."""
+
+    def write(rows: slice, columns: slice, out: Array) -> None:
+        np.multiply(cdist(A[rows], B[columns], metric), -gamma, out=out)
+        np.exp(out, out=out)
+
+    return write
+
+
+@dataclass(frozen=True)
+class Linear(BlockKernel):
+    """The inner product.
+
+    k(x, x') = x'x
+    """
+
+    name: ClassVar[str] = "linear"
+
+    def _writer(self, A: Array, B: Array) -> Writer:
+        return _products(A, B)
+
+
+@dataclass(frozen=True)
+class Polynomial(BlockKernel):
+    """Monomials up to a degree; of that degree only when coef0 = 0.
+
+    k(x, x') = (gamma x'x + coef0)^degree
+
+    Parameters
+    ----------
+    gamma : float > 0
+    degree : int >= 1
+    coef0 : float
+        Positive semi-definite for coef0 >= 0.
+    """
+
+    name: ClassVar[str] = "poly"
+    gamma: float
+    degree: int = 3
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_positive(self.gamma, "gamma"))
+        object.__setattr__(self, "degree", check_degree(self.degree))
+        object.__setattr__(self, "coef0", check_number(self.coef0, "coef0"))
+
+    def _writer(self, A: Array, B: Array) -> Writer:
+        return _products(self.gamma * A, B, self._finish)
+
+    def _finish(self, block: Array) -> None:
+        block += self.coef0
+        base = block.copy()
+        # Squaring, and one factor more for each further binary digit: far faster than pow.
+        for digit in bin(self.degree)[3:]:
+            np.multiply(block, block, out=block)
+            if digit == "1":
+                block *= base
+
+
+@dataclass(frozen=True)
+class Sigmoid(BlockKernel):
+    """The hyperbolic tangent, which in general is not positive semi-definite.
+
+    k(x, x') = tanh(gamma x'x + coef0)
+
+    Parameters
+    ----------
+    gamma : float > 0
+    coef0 : float
+    """
+
+    name: ClassVar[str] = "sigmoid"
+    gamma: float
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_positive(self.gamma, "gamma"))
+        object.__setattr__(self, "coef0", check_number(self.coef0, "coef0"))
+
+    def _writer(self, A: Array, B: Array) -> Writer:
+        return _products(self.gamma * A, B, self._finish)
+
+    def _finish(self, block: Array) -> None:
+        block += self.coef0
+        np.tanh(block, out=block)
+
+
+@dataclass(frozen=True)
+class RBF(BlockKernel):
+    """The Gaussian.
+
+    k(x, x') = exp(-gamma |x - x'|²)
+
+    Parameters
+    ----------
+    gamma : float > 0
+        1 / (2 s²) for a width s.
+    """
+
+    name: ClassVar[str] = "rbf"
+    gamma: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_positive(self.gamma, "gamma"))
+
+    def _writer(self, A: Array, B: Array) -> Writer:
+        with np.errstate(over="ignore", invalid="ignore"):
+            left, right, largest = self._exponents(A, B)
+        # Written so that NaN, from coordinates beyond 1e154, takes distances too.
+        if not largest <= DIRECT_ABOVE:
+            return _distances(A, B, "sqeuclidean", self.gamma)
+        return _products(left, right, _exp_not_above_one)
+
+    def _exponents(self, A: Array, B: Array) -> tuple[Array, Array, float]:
+        """Return factors whose product is -gamma |x - x'|², and the largest gamma |x|².
+
+        With u = sqrt(2 gamma) x after centring, which distances do not see:
+
+            -gamma |x - x'|² = (u, -|u|²/2, 1) (u', 1, -|u'|²/2)'
+        """
+        centre = B.mean(axis=0)
+        scale = np.sqrt(2 * self.gamma)
+        U, V = scale * (A - centre), scale * (B - centre)
+        half_u, half_v = 0.5 * np.einsum("ij,ij->i", U, U), 0.5 * np.einsum("ij,ij->i", V, V)
+        left = np.column_stack([U, -half_u, np.ones(len(U))])
+        right = np.column_stack([V, np.ones(len(V)), -half_v])
+        return left, right, float(max(half_u.max(), half_v.max()))
+
+    def _self_similarity(self, X: Array) -> Array:
+        return np.ones(len(X))
+
+
+def _exp_not_above_one(block: Array) -> None:
+    np.minimum(block, 0.0, out=block)
+    np.exp(block, out=block)
+
+
+@dataclass(frozen=True)
+class Laplacian(BlockKernel):
+    """The exponential of the distance in city blocks.
+
+    k(x, x') = exp(-gamma |x - x'|_1)
+
+    Parameters
+    ----------
+    gamma : float > 0
+    """
+
+    name: ClassVar[str] = "laplacian"
+    gamma: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_positive(self.gamma, "gamma"))
+
+    def _writer(self, A: Array, B: Array) -> Writer:
+        return _distances(A, B, "cityblock", self.gamma)
+
+    def _self_similarity(self, X: Array) -> Array:
+        return np.ones(len(X))
+
+
+@dataclass(frozen=True)
+class Cosine(BlockKernel):
+    """The cosine of the angle between two points; 0 where one of them is the origin.
+
+    k(x, x') = x'x / (|x| |x'|)
+    """
+
+    name: ClassVar[str] = "cosine"
+
+    def _writer(self, A: Array, B: Array) -> Writer:
+        return _products(_unit_rows(A), _unit_rows(B))
+
+    def _self_similarity(self, X: Array) -> Array:
+        return np.where((X != 0).any(axis=1), 1.0, 0.0)
+
+
+def _unit_rows(X: Array) -> Array:
+    # By the largest entry first: the squares of the rest can neither overflow nor vanish.
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    scaled = X / np.where(largest > 0, largest, 1.0)
+    norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+    unit: Array = scaled / np.where(norms > 0, norms, 1.0)
+    return unit
+
+
+def check_degree(degree: Any) -> int:
+    """Return the degree of a polynomial as an int >= 1."""
+    if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
+        raise ValueError(f"degree must be an integer >= 1, got {degree!r}.")
+    return int(degree)

@@ -1,0 +1,21 @@
+"""WHAT is solved: each problem a declaration of M, q, r and a staircase, no algorithm."""
+
+from .base import Certificate, Columns, Problem, Start
+from .lasso import Lasso
+from .staircase import Coupling, DenseGram, Staircases, StaircaseSystem
+from .svc import SVC
+from .svr import SVR
+
+__all__ = [
+    "SVC",
+    "SVR",
+    "Certificate",
+    "Columns",
+    "Coupling",
+    "DenseGram",
+    "Lasso",
+    "Problem",
+    "Staircases",
+    "StaircaseSystem",
+    "Start",
+]

@@ -1,0 +1,103 @@
+"""What every problem offers: a staircase system for the engine, and its reading for people.
+
+A problem is a declaration. The engine sees `system` and the start; everything else says how a
+solution (z, t) turns into coefficients, an intercept and an objective, and what optimality means
+for it, computed from the data alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .staircase import Floats, Ints, StaircaseSystem
+
+EPS = float(np.finfo(np.float64).eps)
+# Multipliers nearer than this (relative to the largest weight) to a bound count as at the bound.
+AT_BOUND = 1e-9
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a walk may begin: any stairs on which G_FF is regular, z on them, and a t."""
+
+    stair: Ints
+    z: Floats
+    t: float
+    highest: bool = False  # whether it is proven that nothing changes above t
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Solutions at k values of the parameter, one column each."""
+
+    value: Floats  # (k,) the parameter
+    coef: Floats  # (n, k)
+    intercept: Floats  # (k,)
+    interval: Floats  # (2, k): the intercepts that are optimal
+    alpha: Floats  # (n, k) dual variables
+    lambda_: Floats  # (k,)
+    epsilon: Floats | None = None  # (k,) tube width, regression only
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a solution is from optimal, computed from the data.
+
+    `kkt_violation` and `relative_gap` are exact when at most max(1e-9, 50 `floor`), where `floor`
+    is what double precision allows at that solution.
+    """
+
+    kkt_violation: Any
+    relative_gap: Any
+    floor: Any
+
+    @property
+    def exact(self) -> Any:
+        """Whether the solution is exact to what double precision allows."""
+        worst = np.maximum(np.abs(self.kkt_violation), np.abs(self.relative_gap))
+        return worst <= np.maximum(1e-9, 50 * np.asarray(self.floor))
+
+
+class Problem(ABC):
+    """One regularised model and the parameter that moves."""
+
+    name: ClassVar[str]  # under which paths are saved
+    stair_names: ClassVar[tuple[str, ...]]  # bottom to top, as `events` counts them
+    first_stair: ClassVar[int]  # the column of the staircase table that is stair 0
+    parameter: str
+    unit: float  # parameter = unit * t
+    system: StaircaseSystem
+    start: Start
+
+    @abstractmethod
+    def columns(self, z: Floats, t: Floats) -> Columns:
+        """Solutions from columns of z at the values t."""
+
+    @abstractmethod
+    def objective(self, c: Columns) -> Floats:
+        """The primal objective of each column."""
+
+    @abstractmethod
+    def certificate(self, c: Columns) -> Certificate:
+        """Optimality of each column, from the data."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """What besides the data makes this problem again: JSON-able keyword arguments."""
+
+
+def relative_gap(primal: Floats, dual: Floats) -> Floats:
+    size = np.maximum(np.maximum(np.abs(primal), np.abs(dual)), np.finfo(np.float64).tiny)
+    return (primal - dual) / size
+
+
+def choose_intercept(traced: Floats, interval: Floats, empty: Floats) -> tuple[Floats, Floats]:
+    """The traced intercepts, or the middle of the optimal interval where no point fixes them."""
+    low, high = interval
+    wide = empty & (low <= high)
+    middle = np.where(wide, 0.5 * (low + high), traced)
+    return middle, np.where(wide, interval, middle)

@@ -1,0 +1,90 @@
+"""Lasso in lambda.
+
+    min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda |b|_1
+
+The constant is not penalised, so columns and target are centred; with G = X'X
+
+    h = X'y - G b,      b_j on the staircase: tread -lambda, pin 0, tread +lambda.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .base import EPS, Certificate, Columns, Problem, Start, relative_gap
+from .staircase import Coupling, DenseGram, Floats, Staircases, StaircaseSystem
+
+ZERO = 3  # column of the staircase table: the pin at 0
+
+
+class Lasso(Problem):
+    """Columns are brought to length one and the target too; a constant column never enters."""
+
+    name = "lasso"
+    stair_names = ("negative", "zero", "positive")
+    first_stair = ZERO - 1
+    parameter = "lambda"
+
+    def __init__(self, X: Floats, y: Floats, w: Floats, *, intercept: bool = True) -> None:
+        self.intercept = intercept
+        self.x_mean = np.average(X, axis=0, weights=w) if intercept else np.zeros(X.shape[1])
+        self.y_mean = float(np.average(y, weights=w)) if intercept else 0.0
+        root = np.sqrt(w)[:, None]
+        self.X, self.y = root * (X - self.x_mean), root[:, 0] * (y - self.y_mean)
+        length = np.linalg.norm(self.X, axis=0)
+        # A column that is constant but for round-off has no length of its own.
+        noise = 8 * EPS * np.linalg.norm(root * X, axis=0)
+        self.X[:, length <= noise] = 0.0
+        self.length = np.where(length <= noise, 1.0, length)
+        self.size = float(np.linalg.norm(self.y)) or 1.0
+        p, top = X.shape[1], float(self.length.max())
+        self.unit = top * self.size
+        level = top / self.length
+        self.system = StaircaseSystem(
+            Coupling(DenseGram(self.X.T @ self.X), np.arange(p), 1 / self.length, np.empty((p, 0))),
+            q=-(self.X.T @ self.y) / (self.length * self.size),
+            r=np.zeros(p),
+            stairs=Staircases.build(
+                p, first="tread", stairs=[(0.0, -level), (0.0, 0.0), (0.0, level)]
+            ),
+        )
+
+    @property
+    def start(self) -> Start:
+        """All zero, just above the largest correlation."""
+        p = len(self.length)
+        largest = float(np.abs(self.X.T @ self.y).max()) / self.unit
+        return Start(np.full(p, ZERO), np.zeros(p), 1.01 * largest or 1.0, highest=True)
+
+    def columns(self, z: Floats, t: Floats) -> Columns:
+        coef = z * (self.size / self.length)[:, None]
+        b = self.y_mean - self.x_mean @ coef
+        lam = t * self.unit
+        return Columns(lam, coef, b, np.tile(b, (2, 1)), coef, lam)
+
+    def objective(self, c: Columns) -> Floats:
+        r = self.y[:, None] - self.X @ c.coef
+        return 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
+
+    def certificate(self, c: Columns) -> Certificate:
+        """In units of correlation: columns and target of length one."""
+        fit = self.X @ c.coef
+        r = self.y[:, None] - fit
+        length = self.length[:, None]
+        b = c.coef * length / self.size
+        s = b + self.X.T @ r / (length * self.size)
+        soft = np.sign(s) * np.maximum(0.0, np.abs(s) - c.lambda_ / (length * self.size))
+        violation = np.abs(b - soft).max(axis=0)
+        terms = np.abs(self.X).T @ (np.abs(self.X) @ np.abs(c.coef)) / (length * self.size)
+        floor = EPS * terms.max(axis=0)
+        # A dual point: the residual, shrunk until no correlation exceeds lambda but by round-off.
+        worst = np.maximum(np.abs(self.X.T @ r).max(axis=0), np.finfo(np.float64).tiny)
+        theta = r * np.minimum(1.0, (c.lambda_ + 50 * floor * self.unit) / worst)
+        dual = 0.5 * self.size**2 - 0.5 * np.sum((self.y[:, None] - theta) ** 2, axis=0)
+        primal = 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
+        return Certificate(violation, relative_gap(primal, dual), floor)
+
+    def spec(self) -> dict[str, Any]:
+        return {"intercept": self.intercept}

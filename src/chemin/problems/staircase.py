@@ -1,0 +1,186 @@
+"""The one problem that every path in chemin is an instance of, as data.
+
+    find z(t) in R^N with   h_i = -(M z + q + t r)_i  in  S_i(t)(z_i)   for every i
+
+M is monotone (M + M' is positive semi-definite) and each S_i is a *staircase*: a rising graph of
+alternating *pins* (z_i is held, the residual h_i moves) and *treads* (h_i is held, z_i moves):
+
+        h
+        |          |  pin w            the C-SVM's alpha: pin 0, tread 0, pin w
+      0 |   _______|
+        |  |   tread 0
+        |  | pin 0
+        +--+-------+----- z
+
+No loss has a name here: a problem enters the engine as a `StaircaseSystem`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+# A stair is (value at t = 0, slope in t); None means that there is no such stair.
+Stair = tuple[ArrayLike, ArrayLike]
+
+
+@dataclass(frozen=True)
+class Staircases:
+    """N staircases as two tables: stair j of variable i stands at `value[i, j] + t slope[i, j]`.
+
+    Even columns are treads, odd columns are pins. A stair lies between the values of its two
+    neighbours, and columns of -inf and +inf stand where a staircase has no further neighbour.
+    """
+
+    value: Floats
+    slope: Floats
+
+    @classmethod
+    def build(cls, n: int, *, first: str, stairs: Sequence[Stair]) -> Staircases:
+        """n staircases from their stairs, bottom to top; `first` is "pin" or "tread"."""
+        lead = {"pin": 1, "tread": 2}[first]
+        width = lead + len(stairs) + 1
+        value = np.full((n, width), np.inf)
+        value[:, :lead] = -np.inf
+        slope = np.zeros((n, width))
+        for j, (level, rate) in enumerate(stairs, start=lead):
+            value[:, j], slope[:, j] = level, rate
+        return cls(value, slope)
+
+    @classmethod
+    def stack(cls, *parts: Staircases) -> Staircases:
+        """The staircases of several groups of variables, one group after the other."""
+        width = max(p.value.shape[1] for p in parts)
+
+        def pad(table: Floats, filler: float) -> Floats:
+            return np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=filler)
+
+        return cls(
+            np.vstack([pad(p.value, np.inf) for p in parts]),
+            np.vstack([pad(p.slope, 0.0) for p in parts]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def span(self) -> Floats:
+        """How far each variable can move along one of its treads at the most."""
+        tread, below, above = self.value[:, 2::2], self.value[:, 1:-1:2], self.value[:, 3::2]
+        width = min(tread.shape[1], above.shape[1])
+        tread, below, above = tread[:, :width], below[:, :width], above[:, :width]
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isfinite(tread), above - below, 0.0).max(axis=1)
+
+    def frozen(self, t: float) -> Staircases:
+        """The same staircases, standing still where they are at t."""
+        return Staircases(self.value + t * self.slope, np.zeros_like(self.slope))
+
+
+def endless_tread(n: int = 1) -> Staircases:
+    """Variables with no constraint (an intercept): their residual is held at 0 for ever."""
+    return Staircases.build(n, first="tread", stairs=[(0.0, 0.0)])
+
+
+@dataclass(frozen=True)
+class DenseGram:
+    """A symmetric matrix that is stored."""
+
+    matrix: Floats
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def dot(self, v: Floats) -> Floats:
+        return self.matrix @ v
+
+    def magnitude(self, v: Floats) -> Floats:
+        """|A| |v|: what round-off in `dot` is proportional to."""
+        return self.absolute @ np.abs(v)
+
+    @cached_property
+    def absolute(self) -> Floats:
+        return self.matrix if self.matrix.min() >= 0 else np.abs(self.matrix)
+
+    def block(self, rows: Ints, cols: Ints) -> Floats:
+        return self.matrix[np.ix_(rows, cols)]
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """M = diag(sigma) G with G symmetric, described and never formed:
+
+        G = [ S A[p, p] S   B ]      S = diag(sign), p = index: variables share rows of A
+            [ B'            0 ]      B = border: one column an unpenalised variable
+
+    sigma is +1 except on the border, where M is skew: M = [S A S, B; -B', 0].
+    """
+
+    gram: DenseGram
+    index: Ints
+    sign: Floats
+    border: Floats
+
+    @property
+    def n_core(self) -> int:
+        return len(self.index)
+
+    @property
+    def sigma(self) -> Floats:
+        sigma = np.ones(self.n_core + self.border.shape[1])
+        sigma[self.n_core :] = -1.0
+        return sigma
+
+    def dot(self, z: Floats) -> Floats:
+        """M z, for one vector or a matrix of columns."""
+        core, edge = z[: self.n_core], z[self.n_core :]
+        folded = np.zeros((len(self.gram), *z.shape[1:]))
+        np.add.at(folded, self.index, (self.sign * core.T).T)
+        top = (self.sign * self.gram.dot(folded)[self.index].T).T + self.border @ edge
+        return np.concatenate([top, -self.border.T @ core])
+
+    def magnitude(self, z: Floats) -> Floats:
+        """A bound on |M| |z|, for tolerances."""
+        core, edge = np.abs(z[: self.n_core]), np.abs(z[self.n_core :])
+        folded = np.zeros(len(self.gram))
+        np.add.at(folded, self.index, core)
+        top = self.gram.magnitude(folded)[self.index] + np.abs(self.border) @ edge
+        return np.concatenate([top, np.abs(self.border).T @ core])
+
+    def block(self, rows: Ints, cols: Ints) -> Floats:
+        """G[rows, cols]."""
+        out = np.zeros((len(rows), len(cols)))
+        r, c = rows < self.n_core, cols < self.n_core
+        i, j = rows[r], cols[c]
+        a = self.gram.block(self.index[i], self.index[j])
+        out[np.ix_(r, c)] = self.sign[i][:, None] * a * self.sign[j]
+        out[np.ix_(r, ~c)] = self.border[i][:, cols[~c] - self.n_core]
+        out[np.ix_(~r, c)] = self.border[j][:, rows[~r] - self.n_core].T
+        return out
+
+
+@dataclass(frozen=True)
+class StaircaseSystem:
+    """M, q, r and the staircases: all that the engine ever sees."""
+
+    coupling: Coupling
+    q: Floats
+    r: Floats
+    stairs: Staircases
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def frozen(self, t: float, e: Floats) -> StaircaseSystem:
+        """The same system at a fixed t, with an artificial residual: g + tau e, along tau."""
+        return replace(self, q=self.q + t * self.r, r=e, stairs=self.stairs.frozen(t))
+
+    def residual(self, z: Floats, t: float) -> Floats:
+        """h = -(M z + q + t r)."""
+        return -(self.coupling.dot(z) + self.q + t * self.r)

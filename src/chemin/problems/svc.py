@@ -1,0 +1,126 @@
+"""C-SVM in lambda.
+
+    min  lambda/2 |f|^2 + sum_i w_i max(0, 1 - y_i (f(x_i) + b)),      C = 1/lambda
+
+With alpha in [0, w], f = 1/lambda sum alpha_i y_i k(x_i, .) and b0 = lambda b:
+
+    h_i = lambda - y_i (lambda f(x_i) + b0),   0 = sum alpha_i y_i,
+    alpha_i on the staircase: pin 0, tread 0 (the elbow), pin w_i.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .base import (
+    AT_BOUND,
+    EPS,
+    Certificate,
+    Columns,
+    Problem,
+    Start,
+    choose_intercept,
+    relative_gap,
+)
+from .staircase import Coupling, DenseGram, Floats, Staircases, StaircaseSystem, endless_tread
+
+OUTSIDE, ELBOW, INSIDE = 1, 2, 3  # columns of the staircase table
+
+
+class SVC(Problem):
+    """y in {-1, +1}; K is never copied: units of K and w are carried by signs and by t."""
+
+    name = "svc"
+    stair_names = ("outside", "elbow", "inside")
+    first_stair = OUTSIDE
+    parameter = "lambda"
+
+    def __init__(self, K: Floats, y: Floats, w: Floats, *, intercept: bool = True) -> None:
+        self.K, self.y, self.w, self.intercept = K, y, w, intercept
+        n, scale, self.z_unit = len(y), float(K.diagonal().max()) or 1.0, float(w.max())
+        self.unit = scale * self.z_unit
+        box = Staircases.build(
+            n, first="pin", stairs=[(0.0, 0.0), (0.0, 0.0), (w / self.z_unit, 0.0)]
+        )
+        edge = y[:, None] if intercept else np.empty((n, 0))
+        self.system = StaircaseSystem(
+            Coupling(DenseGram(K), np.arange(n), y / np.sqrt(scale), edge),
+            q=np.zeros(n + intercept),
+            r=np.concatenate([-np.ones(n), np.zeros(int(intercept))]),
+            stairs=Staircases.stack(box, endless_tread(int(intercept))),
+        )
+
+    @property
+    def start(self) -> Start:
+        """All inside the margin; with an intercept, as many of each class as balance allows.
+
+        Above the sum of sqrt(K_ii K_jj) w_j nothing changes any more: |K_ij| is never larger.
+        """
+        n, w = len(self.y), self.w / self.z_unit
+        root = np.sqrt(np.maximum(self.K.diagonal(), 0.0) / (self.unit / self.z_unit))
+        top = float(root.max() * (root @ w)) or 1.0
+        stair, z = np.full(n, INSIDE), w.copy()
+        if not self.intercept:
+            return Start(stair, z, top, highest=True)
+        balance = float(w @ self.y)
+        many = np.flatnonzero(self.y == (1.0 if balance >= 0 else -1.0))
+        room = w[many].sum() - abs(balance)  # what the larger class may carry
+        filled = np.cumsum(w[many])
+        k = min(int(np.searchsorted(filled, room * (1 - EPS))), len(many) - 1)
+        stair[many[k]], stair[many[k + 1 :]] = ELBOW, OUTSIDE
+        z[many[k]], z[many[k + 1 :]] = np.clip(room - filled[k] + w[many[k]], 0, w[many[k]]), 0.0
+        return Start(np.append(stair, ELBOW), np.append(z, 0.0), top, highest=True)
+
+    def columns(self, z: Floats, t: Floats) -> Columns:
+        n, lam = len(self.y), t * self.unit
+        alpha = z[:n] * self.z_unit
+        coef = self.y[:, None] * alpha / lam
+        if not self.intercept:
+            b, interval = np.zeros(len(t)), np.zeros((2, len(t)))
+        else:
+            low, high = self._at_bounds(alpha)
+            empty = np.all(low | high, axis=0)
+            interval = np.tile(z[n] / t, (2, 1))
+            if empty.any():
+                interval[:, empty] = self._interval(coef[:, empty], low[:, empty])
+            b, interval = choose_intercept(z[n] / t, interval, empty)
+        return Columns(lam, coef, b, interval, alpha, lam)
+
+    def _at_bounds(self, alpha: Floats) -> tuple[Any, Any]:
+        near = AT_BOUND * self.z_unit
+        return alpha <= near, alpha >= self.w[:, None] - near
+
+    def _interval(self, coef: Floats, at_zero: Any) -> Floats:
+        """Intercepts with y (f + b) >= 1 where alpha = 0 and <= 1 where alpha = w."""
+        y = self.y[:, None]
+        edge = y - self.K @ coef
+        from_below = at_zero == (y > 0)
+        low = np.where(from_below, edge, -np.inf).max(axis=0)
+        high = np.where(from_below, np.inf, edge).min(axis=0)
+        return np.array([low, high])
+
+    def objective(self, c: Columns) -> Floats:
+        f = self.K @ c.coef
+        margins = self.y[:, None] * (f + c.intercept)
+        losses = self.w @ np.maximum(0.0, 1.0 - margins)
+        return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses
+
+    def certificate(self, c: Columns) -> Certificate:
+        f = self.K @ c.coef
+        y, w = self.y[:, None], self.w[:, None]
+        slack = 1.0 - y * (f + c.intercept)
+        natural = np.abs(c.alpha - np.clip(c.alpha + slack, 0.0, w)) / np.maximum(1.0, w)
+        violation = natural.max(axis=0)
+        if self.intercept:
+            total = np.maximum(c.alpha.sum(axis=0), np.finfo(np.float64).tiny)
+            violation = np.maximum(violation, np.abs(self.y @ c.alpha) / total)
+        norm = 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0)
+        primal = norm + self.w @ np.maximum(0.0, slack)
+        dual = c.alpha.sum(axis=0) - norm
+        floor = EPS * np.max(self.system.coupling.gram.magnitude(c.coef), axis=0)
+        return Certificate(violation, relative_gap(primal, dual), floor)
+
+    def spec(self) -> dict[str, Any]:
+        return {"intercept": self.intercept}
