@@ -18,6 +18,11 @@ from .staircase import Floats, Ints, StaircaseSystem
 EPS = float(np.finfo(np.float64).eps)
 # Multipliers nearer than this (relative to the largest weight) to a bound count as at the bound.
 AT_BOUND = 1e-9
+# Multipliers below this (relative to the largest weight) are what round-off leaves of zero.
+DUST = 16 * EPS
+# An objective below this part of the zero model's is a difference of much larger terms: gaps are
+# not judged relative to what double precision cannot tell from zero.
+NEARLY_ZERO = 1e-6
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,14 @@ class Problem(ABC):
         """What besides the data makes this problem again: JSON-able keyword arguments."""
 
 
-def relative_gap(primal: Floats, dual: Floats) -> Floats:
-    size = np.maximum(np.maximum(np.abs(primal), np.abs(dual)), np.finfo(np.float64).tiny)
-    return (primal - dual) / size
+def relative_gap(gap: Floats, primal: Floats, dual: Floats, zero: float) -> Floats:
+    """(P - D) / max(|P|, |D|, tiny), tiny being a millionth of the zero model's objective."""
+    return gap / np.maximum(np.maximum(np.abs(primal), np.abs(dual)), NEARLY_ZERO * zero)
+
+
+def swept(alpha: Floats, unit: float) -> Floats:
+    """Multipliers without the dust that round-off leaves of zeros."""
+    return np.where(np.abs(alpha) <= DUST * unit, 0.0, alpha)
 
 
 def choose_intercept(traced: Floats, interval: Floats, empty: Floats) -> tuple[Floats, Floats]:

@@ -84,7 +84,8 @@ class Lasso(Problem):
         theta = r * np.minimum(1.0, (c.lambda_ + 50 * floor * self.unit) / worst)
         dual = 0.5 * self.size**2 - 0.5 * np.sum((self.y[:, None] - theta) ** 2, axis=0)
         primal = 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
-        return Certificate(violation, relative_gap(primal, dual), floor)
+        relative = relative_gap(primal - dual, primal, dual, 0.5 * self.size**2)
+        return Certificate(violation, relative, floor)
 
     def spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept}

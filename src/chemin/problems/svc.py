@@ -23,6 +23,7 @@ from .base import (
     Start,
     choose_intercept,
     relative_gap,
+    swept,
 )
 from .staircase import Coupling, DenseGram, Floats, Staircases, StaircaseSystem, endless_tread
 
@@ -75,7 +76,7 @@ class SVC(Problem):
 
     def columns(self, z: Floats, t: Floats) -> Columns:
         n, lam = len(self.y), t * self.unit
-        alpha = z[:n] * self.z_unit
+        alpha = swept(z[:n] * self.z_unit, self.z_unit)
         coef = self.y[:, None] * alpha / lam
         if not self.intercept:
             b, interval = np.zeros(len(t)), np.zeros((2, len(t)))
@@ -117,10 +118,15 @@ class SVC(Problem):
             total = np.maximum(c.alpha.sum(axis=0), np.finfo(np.float64).tiny)
             violation = np.maximum(violation, np.abs(self.y @ c.alpha) / total)
         norm = 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0)
-        primal = norm + self.w @ np.maximum(0.0, slack)
+        loss = np.maximum(0.0, slack)
+        primal = norm + self.w @ loss
         dual = c.alpha.sum(axis=0) - norm
+        # P - D, summed point by point so that nothing large cancels.
+        gap = np.sum((w - c.alpha) * loss + c.alpha * np.maximum(0.0, -slack), axis=0)
+        gap = gap - c.intercept * (self.y @ c.alpha)
         floor = EPS * np.max(self.system.coupling.gram.magnitude(c.coef), axis=0)
-        return Certificate(violation, relative_gap(primal, dual), floor)
+        relative = relative_gap(gap, primal, dual, float(self.w.sum()))
+        return Certificate(violation, relative, floor)
 
     def spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept}

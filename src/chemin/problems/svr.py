@@ -23,6 +23,7 @@ from .base import (
     Start,
     choose_intercept,
     relative_gap,
+    swept,
 )
 from .staircase import Coupling, DenseGram, Floats, Staircases, StaircaseSystem, endless_tread
 
@@ -113,7 +114,7 @@ class SVR(Problem):
         along = self.parameter == "lambda"
         lam = t * self.unit if along else np.full(len(t), self.lambda_)
         eps = np.full(len(t), self.epsilon) if along else t * self.unit
-        alpha = z[:n] * self.z_unit
+        alpha = swept(z[:n] * self.z_unit, self.z_unit)
         coef = alpha / lam
         if not self.intercept:
             b, interval = np.zeros(len(t)), np.zeros((2, len(t)))
@@ -166,8 +167,16 @@ class SVR(Problem):
             violation = np.maximum(violation, np.abs(c.alpha.sum(axis=0)) / np.maximum(size, tiny))
         # The shift costs nothing in exact arithmetic (sum beta = 0) and saves digits in this one.
         dual = (self.y - self.shift) @ c.alpha - c.epsilon * size - norm
+        # P - D, summed point by point so that nothing large cancels.
+        loss = np.maximum(0.0, np.abs(r) - c.epsilon)
+        inner = np.sign(c.alpha) * r - c.epsilon
+        size = np.abs(c.alpha)
+        gap = np.sum((w - size) * loss + size * (loss - inner), axis=0)
+        gap = gap - (c.intercept - self.shift) * c.alpha.sum(axis=0)
         floor = EPS * np.max(self.system.coupling.gram.magnitude(c.coef), axis=0) / self.sd
-        return Certificate(violation, relative_gap(norm + losses, dual), floor)
+        zero = float(self.w @ np.abs(self.y - self.shift))
+        relative = relative_gap(gap, norm + losses, dual, zero)
+        return Certificate(violation, relative, floor)
 
     def spec(self) -> dict[str, Any]:
         return {
