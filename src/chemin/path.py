@@ -246,12 +246,17 @@ class Path:
             return f
         return self._data.classes[(f > 0).astype(np.intp)]
 
+    def coefficients(self, values: ArrayLike) -> tuple[Floats, Floats]:
+        """Coefficients (one column a value) and intercepts at many values at once."""
+        c = self._columns(values)
+        return self._spread(c.coef), c.intercept
+
     def certificate(self, value: ArrayLike) -> Certificate:
         """How far from optimal the solutions are, computed afresh from the data."""
         values = np.atleast_1d(np.asarray(value, dtype=float))
         parts = [
             self._problem.certificate(self._columns(values[i : i + CHUNK]))
-            for i in range(0, len(values), CHUNK)
+            for i in range(0, max(len(values), 1), CHUNK)
         ]
         fields = [
             np.concatenate([np.atleast_1d(getattr(p, f)) for p in parts])

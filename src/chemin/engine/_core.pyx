@@ -1,50 +1,1006 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""The compiled core, on the BLAS that SciPy carries.
+"""The compiled core: a block of steps of the walk that `reference.py` describes.
 
-Inputs are ``const`` memoryviews, so that read-only arrays (joblib's memory maps) are welcome.
+It knows M, q, r and staircases, never a loss. Within a block the inverse of G_FF is kept as
+
+    H = H0 + sum_j d_j u_j u_j'
+
+so that an event costs one product with H0 (a variable enters) or none (one leaves), and H0 is
+brought up to date at the end of the block by one matrix product:
+
+    enters:  u = (H g; -1), d = 1 / s          slots of free variables only grow within a block;
+    leaves:  u = H e_k,     d = -1 / H_kk      who leaves keeps its slot, empty, until the end
+
+Only variables on treads and on the watch list are looked at; `verify` then checks everybody at
+every breakpoint by one matrix product. A block that fails is forgotten and walked again: H0 has
+not been touched.
 """
 
-from scipy.linalg.cython_blas cimport dgemv
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.string cimport memcpy, memset
+
+from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv
 
 # blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
 include "blas_int.pxi"
 
+FULL, ARRIVED, SINGULAR_PIVOT, RAY, INDEFINITE_PIVOT, BROKEN = range(6)
 
-cdef void _gemv_rows(
-    const double *A, const double *x, double *out, blas_int n_rows, blas_int n_columns
+cdef enum:
+    C_GOES_ON = -1
+    C_FULL = 0
+    C_ARRIVED = 1
+    C_SINGULAR = 2
+    C_RAY = 3
+    C_INDEFINITE = 4
+    C_BROKEN = 5
+
+cdef double EPS = np.finfo(np.float64).eps
+
+
+cdef inline void gemv_t(
+    const double *a, blas_int lda, blas_int rows, blas_int columns, double alpha,
+    const double *x, double beta, double *out,
 ) noexcept nogil:
-    """out = A x for a row-major A, which BLAS reads as the transpose of a column-major one."""
+    """out = alpha A x + beta out, A row-major of `rows` rows; BLAS leaves out when A is empty."""
+    cdef char trans = b"T"
+    cdef blas_int one = 1
+    if rows == 0 or columns == 0:
+        if beta == 0.0 and rows > 0:
+            memset(out, 0, rows * sizeof(double))
+        return
+    dgemv(&trans, &columns, &rows, &alpha, <double *> a, &lda, <double *> x, &one, &beta, out, &one)
+
+
+cdef inline void gemv_n(
+    const double *a, blas_int lda, blas_int rows, blas_int columns, double alpha,
+    const double *x, double beta, double *out,
+) noexcept nogil:
+    """out = alpha A' x + beta out, A row-major of `rows` rows."""
+    cdef char trans = b"N"
+    cdef blas_int one = 1
+    if rows == 0:
+        return
+    dgemv(&trans, &columns, &rows, &alpha, <double *> a, &lda, <double *> x, &one, &beta, out, &one)
+
+
+cdef inline double dot(blas_int n, const double *x, const double *y) noexcept nogil:
+    cdef blas_int one = 1
+    return ddot(&n, <double *> x, &one, <double *> y, &one)
+
+
+cdef class Core:
+    """Free variables in slots, watched ones in rows; see the module's text."""
+
     cdef:
-        char trans = b"T"
-        blas_int step = 1
-        double one = 1.0
-        double zero = 0.0
+        # the system
+        const double[:, ::1] A
+        const Py_ssize_t[::1] p
+        const double[::1] sign, sigma, r
+        const double[:, ::1] border, value, slope
+        readonly Py_ssize_t N, n_core, nA, nb
+        # slots: the free variables
+        readonly Py_ssize_t ns, n0, cap
+        Py_ssize_t[::1] slot_var, slot_of, owner  # owner outlives its leaving, until the block ends
+        double[::1] zs, z0, zd, lo, hi, b, root
+        double[:, ::1] H, U, panel
+        double[::1] d, g, v, work, jump
+        Py_ssize_t k, ucap
+        bint with_panel
+        # watch list
+        readonly Py_ssize_t nw, wcap
+        Py_ssize_t[::1] w_var
+        char[::1] w_on
+        double[::1] hw, hd, hj
+        double[:, ::1] GW
+        # everybody
+        Py_ssize_t[::1] stair
+        double[::1] tol, span, off_lo, off_hi
+        bint settling, arriving
+        readonly Py_ssize_t n_jumps
+        unsigned long long seed
+        # what the block did
+        readonly Py_ssize_t n_moves, n_events, bcap
+        double[:, ::1] DZ, rates
+        double[::1] mt0, mt1, mlen
+        Py_ssize_t[::1] mns
+        char[:, ::1] mon
+        double[::1] et
+        Py_ssize_t[::1] ev, efrom, eto, emove
+        readonly double t
+        public double precision, still, singular, nil, doubt, indefinite, longest, tiny_t
 
-    dgemv(
-        &trans, &n_columns, &n_rows, &one, <double *> A, &n_columns, <double *> x, &step, &zero,
-        out, &step,
-    )
+    def __init__(self, system, Py_ssize_t block):
+        coupling = system.coupling
+        self.A = np.ascontiguousarray(coupling.gram.matrix)
+        self.p = np.ascontiguousarray(coupling.index, dtype=np.intp)
+        self.sign = np.ascontiguousarray(coupling.sign)
+        self.border = np.ascontiguousarray(coupling.border)
+        self.sigma = np.ascontiguousarray(coupling.sigma)
+        self.r = np.ascontiguousarray(system.r)
+        self.value = np.ascontiguousarray(system.stairs.value)
+        self.slope = np.ascontiguousarray(system.stairs.slope)
+        self.N, self.n_core, self.nA = len(system), coupling.n_core, len(coupling.gram)
+        self.nb = self.N - self.n_core
+        self.slot_of = np.full(self.N, -1, dtype=np.intp)
+        self.span = system.stairs.span()
+        self.off_lo = np.full(self.N, np.inf)
+        self.off_hi = np.full(self.N, np.inf)
+        self.seed = 88172645463325252ULL
+        self.bcap = block
+        self.ucap = 2 * block
+        self.cap = 0
+        self.settling = True
+        self._reserve(64)
+        diagonal = np.array([self.A[i, i] for i in self.p], dtype=float)
+        root = np.ones(self.N)
+        root[: self.n_core] = np.sqrt(np.abs(diagonal)) * np.abs(self.sign)
+        self.root = root
 
+    # ------------------------------------------------------------------ memory
 
-def gemv_rows(const double[:, ::1] A, const double[::1] x, double[::1] out):
-    """Product of every row of A with x, written into out: ``out = A @ x``.
+    def _reserve(self, Py_ssize_t cap):
+        """Room for `cap` slots, keeping what there is."""
+        cdef Py_ssize_t old = self.ns if self.cap else 0
+        cap = min(max(cap, 64), self.N + self.bcap + 2)
+        if cap <= self.cap:
+            return
+        self.with_panel = cap < self.nA // 2
 
-    Parameters
-    ----------
-    A : C-contiguous float64 array of shape (n_rows, n_columns)
-    x : contiguous float64 array of shape (n_columns,)
-    out : contiguous, writable float64 array of shape (n_rows,)
-    """
-    cdef Py_ssize_t n_rows = A.shape[0], n_columns = A.shape[1], i
+        def grown(a, shape, dtype=np.float64):
+            out = np.zeros(shape, dtype=dtype)
+            if old:
+                if out.ndim == 1:
+                    out[:old] = np.asarray(a)[:old]
+                else:
+                    out[:old, :old] = np.asarray(a)[:old, :old]
+            return out
 
-    if x.shape[0] != n_columns:
-        raise ValueError(f"x has {x.shape[0]} elements, expected {n_columns}: one a column of A")
-    if out.shape[0] != n_rows:
-        raise ValueError(f"out has {out.shape[0]} elements, expected {n_rows}: one a row of A")
+        self.H = grown(self.H if old else None, (cap, cap))
+        self.slot_var = grown(self.slot_var if old else None, cap, np.intp)
+        self.owner = grown(self.owner if old else None, cap, np.intp)
+        self.zs = grown(self.zs if old else None, cap)
+        self.z0 = grown(self.z0 if old else None, cap)
+        self.zd = grown(self.zd if old else None, cap)
+        self.lo = grown(self.lo if old else None, cap)
+        self.hi = grown(self.hi if old else None, cap)
+        self.b = grown(self.b if old else None, cap)
+        if self.with_panel:
+            panel = np.empty((cap, self.nA))
+            if old:
+                panel[:old] = np.asarray(self.panel)[:old]
+            self.panel = panel
+        else:
+            self.panel = np.empty((1, 1))
+        self.U = np.zeros((self.ucap, cap))
+        self.d = np.zeros(self.ucap)
+        self.g = np.zeros(cap)
+        self.v = np.zeros(cap)
+        self.jump = np.zeros(cap)
+        self.work = np.zeros(max(self.ucap, cap))
+        self.DZ = np.zeros((self.bcap, cap))
+        self.rates = np.zeros((self.bcap, cap))
+        self.mon = np.zeros((self.bcap, cap), dtype=np.int8)
+        self.mt0, self.mt1, self.mlen = (np.zeros(self.bcap) for _ in range(3))
+        self.mns = np.zeros(self.bcap, dtype=np.intp)
+        self.et = np.zeros(self.ucap)
+        self.ev, self.efrom, self.eto, self.emove = (
+            np.zeros(self.ucap, dtype=np.intp) for _ in range(4)
+        )
+        self.cap = cap
 
-    with nogil:
-        if n_columns == 0:  # BLAS returns at once and leaves out as it was
-            for i in range(n_rows):
-                out[i] = 0.0
-        elif n_rows > 0:
-            _gemv_rows(&A[0, 0], &x[0], &out[0], <blas_int> n_rows, <blas_int> n_columns)
+    # ------------------------------------------------------------------ the state
+
+    def load(self, stair, z, double t, double way, H):
+        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero."""
+        self.stair = np.array(stair, dtype=np.intp)
+        free = np.flatnonzero(np.asarray(stair) % 2 == 0)
+        self.ns = 0
+        self._reserve(len(free) + self.bcap + 2)
+        self.slot_of = np.full(self.N, -1, dtype=np.intp)
+        for i in free:
+            self._new_slot(i, z[i], way)
+        self.ns = len(free)
+        np.asarray(self.H)[: self.ns, : self.ns] = H
+        self.t = t
+        self.settling = self.arriving = True
+        self.off_lo = np.full(self.N, np.inf)
+        self.off_hi = np.full(self.N, np.inf)
+        self.redirect()
+
+    cdef void _new_slot(self, Py_ssize_t i, double z, double way) noexcept:
+        cdef Py_ssize_t s = self.ns
+        self.slot_var[s] = self.owner[s] = i
+        self.slot_of[i] = s
+        self.zs[s] = z
+        self._bounds(s, way)
+        self._fill_panel(s)
+        self.ns += 1
+
+    cdef void _fill_panel(self, Py_ssize_t s) noexcept nogil:
+        cdef Py_ssize_t i = self.owner[s]
+        if not self.with_panel:
+            return
+        if i < self.n_core:
+            memcpy(&self.panel[s, 0], &self.A[self.p[i], 0], self.nA * sizeof(double))
+        else:
+            memset(&self.panel[s, 0], 0, self.nA * sizeof(double))
+
+    cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil:
+        cdef Py_ssize_t i = self.slot_var[s], j = self.stair[i]
+        self.lo[s] = self.value[i, j - 1]
+        self.hi[s] = self.value[i, j + 1]
+        self.b[s] = -self.sigma[i] * (self.r[i] + self.slope[i, j]) * way
+
+    def redirect(self):
+        """z' = H b, afresh."""
+        gemv_t(&self.H[0, 0], self.cap, self.ns, self.ns, 1.0, &self.b[0], 0.0, &self.zd[0])
+
+    @property
+    def free(self):
+        return np.asarray(self.slot_var)[: self.ns].copy()
+
+    @property
+    def stairs(self):
+        return np.asarray(self.stair)
+
+    def positions(self, z):
+        """z with the free variables where they stand."""
+        z = np.array(z)
+        z[self.free] = np.asarray(self.zs)[: self.ns]
+        return z
+
+    def correct(self, drift):
+        """The step of the free variables that takes `drift` (in slot order) away: H sigma drift."""
+        sigma = np.asarray(self.sigma)[self.free]
+        return np.asarray(self.H)[: self.ns, : self.ns] @ (sigma * drift)
+
+    def shift(self, step):
+        np.asarray(self.zs)[: self.ns] += step
+
+    def directions(self):
+        return np.asarray(self.zd)[: self.ns].copy()
+
+    # ------------------------------------------------------------------ entries of G
+
+    cdef inline double _entry(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        if i < self.n_core:
+            if j < self.n_core:
+                return self.sign[i] * self.sign[j] * self.A[self.p[i], self.p[j]]
+            return self.border[i, j - self.n_core]
+        if j < self.n_core:
+            return self.border[j, i - self.n_core]
+        return 0.0
+
+    cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
+        """out[s] = G_{i, slot s}, 0 for empty slots."""
+        cdef Py_ssize_t s, j
+        cdef const double *a
+        cdef double si
+        if i >= self.n_core:
+            for s in range(self.ns):
+                j = self.slot_var[s]
+                out[s] = 0.0 if j < 0 or j >= self.n_core else self.border[j, i - self.n_core]
+            return
+        a = &self.A[self.p[i], 0]
+        si = self.sign[i]
+        for s in range(self.ns):
+            j = self.slot_var[s]
+            if j < 0:
+                out[s] = 0.0
+            elif j < self.n_core:
+                out[s] = si * self.sign[j] * a[self.p[j]]
+            else:
+                out[s] = self.border[i, j - self.n_core]
+
+    def rates_of_all(self, double way):
+        """h' of every variable in the present direction."""
+        cdef:
+            double[::1] x = np.zeros(self.cap if self.with_panel else self.nA)
+            double[::1] out = np.empty(self.nA)
+            double[::1] h = np.empty(self.N)
+            Py_ssize_t s, i, e
+            double total
+        with nogil:
+            for s in range(self.ns):
+                i = self.slot_var[s]
+                if 0 <= i < self.n_core:
+                    if self.with_panel:
+                        x[s] = self.sign[i] * self.zd[s]
+                    else:
+                        x[self.p[i]] += self.sign[i] * self.zd[s]
+            if self.with_panel:
+                memset(&out[0], 0, self.nA * sizeof(double))
+                gemv_n(&self.panel[0, 0], self.nA, self.ns, self.nA, 1.0, &x[0], 0.0, &out[0])
+            else:
+                gemv_n(&self.A[0, 0], self.nA, self.nA, self.nA, 1.0, &x[0], 0.0, &out[0])
+            for i in range(self.n_core):
+                total = self.sign[i] * out[self.p[i]]
+                for e in range(self.nb):
+                    s = self._border_slot(e)
+                    if s >= 0:
+                        total += self.border[i, e] * self.zd[s]
+                h[i] = -(self.sigma[i] * total + way * self.r[i])
+            for e in range(self.nb):
+                i = self.n_core + e
+                total = 0.0
+                for s in range(self.ns):
+                    if 0 <= self.slot_var[s] < self.n_core:
+                        total += self.border[self.slot_var[s], e] * self.zd[s]
+                h[i] = -(self.sigma[i] * total + way * self.r[i])
+        return np.asarray(h)
+
+    # ------------------------------------------------------------------ a block
+
+    def watch(self, const Py_ssize_t[::1] variables, const double[::1] h, const double[::1] tol):
+        """Begin a block, looking at these pinned variables."""
+        cdef Py_ssize_t w, need = len(variables) + self.ucap + 1
+        if need > self.wcap or self.GW.shape[1] != self.cap:
+            self.wcap = max(need, self.wcap)
+            self.GW = np.zeros((self.wcap, self.cap))
+            self.w_var = np.zeros(self.wcap, dtype=np.intp)
+            self.w_on = np.zeros(self.wcap, dtype=np.int8)
+            self.hw, self.hd, self.hj = (np.zeros(self.wcap) for _ in range(3))
+        self.tol = np.array(tol)
+        self.nw = len(variables)
+        self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
+        with nogil:
+            memcpy(&self.z0[0], &self.zs[0], self.ns * sizeof(double))
+            for w in range(self.nw):
+                self.w_var[w] = variables[w]
+                self.w_on[w] = 1
+                self.hw[w] = h[variables[w]]
+                self._row(variables[w], &self.GW[w, 0])
+
+    def run(self, double way, double t_end):
+        """Walk until the block is full, t_end is reached or a pivot vanishes."""
+        cdef int code
+        with nogil:
+            code = self._run(way, t_end)
+        return code
+
+    cdef int _run(self, double way, double t_end) noexcept nogil:
+        cdef int code
+        cdef double begun = fabs(self.t)
+        self._watch_rates(way)
+        if self.arriving:
+            self._find_corners(-1, True)
+            self.arriving = False
+        while True:
+            if self.settling:
+                code = self._settle(way)
+                if code != C_GOES_ON:
+                    return code
+            if self.n_moves == self.bcap or self.k + 4 > self.ucap or fabs(self.t) < 0.5 * begun:
+                return C_FULL  # tolerances shrink with t: they are looked at again
+            code = self._step(way, t_end)
+            if code != C_GOES_ON:
+                return code
+
+    cdef void _watch_rates(self, double way) noexcept nogil:
+        """h' of the watched: -(sigma G z' + r)."""
+        cdef Py_ssize_t w, i
+        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.zd[0], 0.0, &self.hd[0])
+        for w in range(self.nw):
+            i = self.w_var[w]
+            self.hd[w] = -(self.sigma[i] * self.hd[w] + self.r[i] * way)
+
+    cdef double _noise_z(self) noexcept nogil:
+        cdef double largest = 0.0
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            if fabs(self.zd[s]) > largest:
+                largest = fabs(self.zd[s])
+        return max(self.still * largest, self.precision / max(fabs(self.t), EPS))
+
+    cdef double _size_zd(self) noexcept nogil:
+        """A bound on |G| |z'| divided by sqrt(G_ii)."""
+        cdef double total = 0.0
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            if self.slot_var[s] >= 0:
+                total += self.root[self.slot_var[s]] * fabs(self.zd[s])
+        return total
+
+    cdef int _step(self, double way, double t_end) noexcept nogil:
+        """Advance to the first block; near corners are given offsets."""
+        cdef Py_ssize_t s, w, i, j, who = -1
+        cdef double best = INFINITY, step, gap, rate, noise, size, noise_z, edge
+        cdef double span = max(fabs(self.t), EPS)
+        cdef bint slot = True, cut = False
+        noise_z = self._noise_z()
+        size = self._size_zd()
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            if i < 0:
+                continue
+            rate = self.zd[s]
+            if rate > noise_z:
+                gap = self.hi[s] - self.zs[s]
+            elif rate < -noise_z:
+                gap = self.zs[s] - self.lo[s]
+                rate = -rate
+            else:
+                continue
+            step = gap / rate if gap > 0 else 0.0
+            if step < best:
+                best, who, slot = step, s, True
+        for w in range(self.nw):
+            if not self.w_on[w]:
+                continue
+            i = self.w_var[w]
+            j = self.stair[i]
+            noise = self.still * (self.root[i] * size + fabs(self.r[i])) + self.tol[i] / span
+            rate = self.hd[w] - self.slope[i, j + 1] * way
+            if rate > noise:
+                gap = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - self.hw[w]
+                step = gap / rate if gap > 0 else 0.0
+                if step < best:
+                    best, who, slot = step, w, False
+            rate = self.slope[i, j - 1] * way - self.hd[w]
+            if rate > noise:
+                gap = self.hw[w] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]
+                step = gap / rate if gap > 0 else 0.0
+                if step < best:
+                    best, who, slot = step, w, False
+        # Long ways are cut, as in the reference.
+        if fabs(t_end) < fabs(self.t) and fabs(self.t) > max(fabs(t_end), self.tiny_t):
+            if best > self.longest * fabs(self.t):
+                best, cut = self.longest * fabs(self.t), True
+        if t_end == 0.0 and fabs(self.t) <= self.tiny_t:
+            best = INFINITY
+        if best >= fabs(t_end - self.t):
+            best, cut = fabs(t_end - self.t), True
+            if best == INFINITY:
+                return C_RAY
+            self._advance(best, way, t_end)
+            return C_ARRIVED
+        self._advance(best, way, self.t + way * best)
+        self._find_corners(-1 if cut else who, slot)
+        return C_GOES_ON
+
+    cdef void _advance(self, double step, double way, double t) noexcept nogil:
+        cdef Py_ssize_t s, w, m = self.n_moves
+        self.mt0[m], self.mt1[m], self.mlen[m], self.mns[m] = self.t, t, step, self.ns
+        for s in range(self.ns):
+            self.mon[m, s] = self.slot_var[s] >= 0
+            self.rates[m, s] = self.zd[s]
+            self.zs[s] += step * self.zd[s]
+        for w in range(self.nw):
+            self.hw[w] += step * self.hd[w]
+        self.t = t
+        self._note(m)
+        self.n_moves += 1
+
+    cdef void _note(self, Py_ssize_t m) noexcept nogil:
+        """Where z stands, relative to the block's start, in the units of A."""
+        cdef Py_ssize_t s, i
+        for s in range(self.ns):
+            self.DZ[m, s] = self.zs[s] - self.z0[s]
+        memset(&self.DZ[m, self.ns], 0, (self.cap - self.ns) * sizeof(double))
+
+    cdef double _random(self) noexcept nogil:
+        """In [1, 2): offsets at corners (xorshift, a seed of its own)."""
+        self.seed ^= self.seed << 13
+        self.seed ^= self.seed >> 7
+        self.seed ^= self.seed << 17
+        return 1.0 + <double> (self.seed >> 11) / 9007199254740992.0
+
+    cdef void _find_corners(self, Py_ssize_t who, bint slot) noexcept nogil:
+        """Offsets for all that stand at a corner, the blocking one among them."""
+        cdef Py_ssize_t s, w, i, j
+        cdef double x
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            if i < 0:
+                continue
+            self.off_lo[i] = self.off_hi[i] = INFINITY
+            x = self.zs[s]
+            if x - self.lo[s] <= self.precision or (slot and s == who and self.zd[s] < 0):
+                self.off_lo[i] = self._random()
+            if self.hi[s] - x <= self.precision or (slot and s == who and self.zd[s] > 0):
+                self.off_hi[i] = self._random()
+        for w in range(self.nw):
+            if not self.w_on[w]:
+                continue
+            i = self.w_var[w]
+            j = self.stair[i]
+            self.off_lo[i] = self.off_hi[i] = INFINITY
+            x = self.hw[w] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]
+            if x <= self.tol[i]:
+                self.off_lo[i] = self._random()
+            x = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - self.hw[w]
+            if x <= self.tol[i]:
+                self.off_hi[i] = self._random()
+        if not slot and who >= 0:  # it blocks, whatever its rounding says
+            i = self.w_var[who]
+            if self.off_lo[i] == INFINITY and self.off_hi[i] == INFINITY:
+                j = self.stair[i]
+                x = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - self.hw[who]
+                if x < self.hw[who] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]:
+                    self.off_hi[i] = self._random()
+                else:
+                    self.off_lo[i] = self._random()
+        self.settling = True
+
+    cdef int _settle(self, double way) noexcept nogil:
+        """Take variables over their corners until all can go on."""
+        cdef Py_ssize_t s, w, i, j, who, jumps, turns = 0
+        cdef double best, step, rate, noise, size, noise_z
+        cdef double span = max(fabs(self.t), EPS)
+        cdef bint slot
+        cdef int side, code
+        while True:
+            if self.k + 4 > self.ucap:
+                return C_FULL
+            best, who, slot, side = INFINITY, -1, True, 0
+            noise_z = self._noise_z()
+            size = self._size_zd()
+            for s in range(self.ns):
+                i = self.slot_var[s]
+                if i < 0:
+                    continue
+                rate = self.zd[s]
+                if rate > noise_z and self.off_hi[i] < INFINITY:
+                    step = self.off_hi[i] / rate
+                    if step < best:
+                        best, who, slot, side = step, s, True, 1
+                elif rate < -noise_z and self.off_lo[i] < INFINITY:
+                    step = -self.off_lo[i] / rate
+                    if step < best:
+                        best, who, slot, side = step, s, True, -1
+            for w in range(self.nw):
+                if not self.w_on[w]:
+                    continue
+                i = self.w_var[w]
+                if self.off_lo[i] == INFINITY and self.off_hi[i] == INFINITY:
+                    continue
+                j = self.stair[i]
+                noise = self.still * (self.root[i] * size + fabs(self.r[i])) + self.tol[i] / span
+                rate = self.hd[w] - self.slope[i, j + 1] * way
+                if rate > noise and self.off_hi[i] < INFINITY:
+                    step = self.off_hi[i] / rate
+                    if step < best:
+                        best, who, slot, side = step, w, False, 1
+                rate = self.slope[i, j - 1] * way - self.hd[w]
+                if rate > noise and self.off_lo[i] < INFINITY:
+                    step = self.off_lo[i] / rate
+                    if step < best:
+                        best, who, slot, side = step, w, False, -1
+            if who < 0:
+                self._forget_offsets()
+                return C_GOES_ON
+            turns += 1
+            if turns > 20 * self.N + 100:
+                return C_SINGULAR  # round-off plays with us: let the reference look closely
+            self._move_offsets(best, way, noise_z, size, span)
+            i = self.slot_var[who] if slot else self.w_var[who]
+            jumps = self.n_jumps
+            code = self._leave(who, side, way) if slot else self._enter(who, side, way)
+            if code != C_GOES_ON:
+                return code
+            if self.n_jumps == jumps:
+                self._corner_behind(i, side)
+
+    cdef void _move_offsets(
+        self, double step, double way, double noise_z, double size, double span
+    ) noexcept nogil:
+        cdef Py_ssize_t s, w, i, j
+        cdef double rate, noise
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            if i < 0:
+                continue
+            rate = self.zd[s]
+            if fabs(rate) <= noise_z:
+                continue
+            if self.off_hi[i] < INFINITY:
+                self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
+            if self.off_lo[i] < INFINITY:
+                self.off_lo[i] = max(self.off_lo[i] + step * rate, 0.0)
+        for w in range(self.nw):
+            i = self.w_var[w]
+            if not self.w_on[w] or (self.off_lo[i] == INFINITY and self.off_hi[i] == INFINITY):
+                continue
+            j = self.stair[i]
+            noise = self.still * (self.root[i] * size + fabs(self.r[i])) + self.tol[i] / span
+            rate = self.hd[w] - self.slope[i, j + 1] * way
+            if self.off_hi[i] < INFINITY and fabs(rate) > noise:
+                self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
+            rate = self.slope[i, j - 1] * way - self.hd[w]
+            if self.off_lo[i] < INFINITY and fabs(rate) > noise:
+                self.off_lo[i] = max(self.off_lo[i] - step * rate, 0.0)
+
+    cdef void _forget_offsets(self) noexcept nogil:
+        cdef Py_ssize_t s, i
+        for s in range(self.ns):
+            i = self.owner[s]
+            self.off_lo[i] = self.off_hi[i] = INFINITY
+        for s in range(self.nw):
+            i = self.w_var[s]
+            self.off_lo[i] = self.off_hi[i] = INFINITY
+        self.settling = False
+
+    cdef void _corner_behind(self, Py_ssize_t i, int side) noexcept nogil:
+        """The variable stands at the edge of its new stair, the corner behind it."""
+        cdef Py_ssize_t j = self.stair[i]
+        cdef double width = (
+            self.value[i, j + 1] - self.value[i, j - 1]
+            + self.t * (self.slope[i, j + 1] - self.slope[i, j - 1])
+        )
+        cdef double corner = self.precision if j % 2 == 0 else self.tol[i]
+        cdef double ahead = self._random() if width <= corner else INFINITY
+        if side > 0:
+            self.off_lo[i], self.off_hi[i] = 0.0, ahead
+        else:
+            self.off_hi[i], self.off_lo[i] = 0.0, ahead
+
+    # ------------------------------------------------------------------ pivots
+
+    cdef void _event(self, Py_ssize_t i, int side) noexcept nogil:
+        cdef Py_ssize_t e = self.n_events
+        self.et[e], self.ev[e], self.emove[e] = self.t, i, self.n_moves
+        self.efrom[e] = self.stair[i]
+        self.stair[i] += side
+        self.eto[e] = self.stair[i]
+        self.n_events += 1
+
+    cdef int _enter(
+        self, Py_ssize_t w, int side, double way, Py_ssize_t slot=-1
+    ) noexcept nogil:
+        """A watched variable goes from its pin to a tread: u = (H g; -1), d = 1 / s."""
+        cdef:
+            Py_ssize_t i = self.w_var[w], s, x, new = self.ns if slot < 0 else slot
+            blas_int ns = self.ns
+            double *g = &self.g[0]
+            double *v = &self.v[0]
+            double diagonal = self._entry(i, i), pivot, size, gain
+        memcpy(g, &self.GW[w, 0], ns * sizeof(double))
+        # v = H g = H0 g + U' D U g
+        gemv_t(&self.H[0, 0], self.cap, self.n0, self.n0, 1.0, g, 0.0, v)
+        memset(v + self.n0, 0, (ns - self.n0) * sizeof(double))
+        gemv_t(&self.U[0, 0], self.cap, self.k, ns, 1.0, g, 0.0, &self.work[0])
+        for x in range(self.k):
+            self.work[x] *= self.d[x]
+        gemv_n(&self.U[0, 0], self.cap, self.k, ns, 1.0, &self.work[0], 1.0, v)
+        pivot, size = diagonal, fabs(diagonal)
+        for s in range(ns):
+            if self.slot_var[s] < 0:
+                v[s] = 0.0
+            pivot -= g[s] * v[s]
+            size += fabs(g[s] * v[s])
+        pivot *= self.sigma[i]
+        if pivot < -self.indefinite * size:
+            return C_INDEFINITE
+        if pivot <= self.nil * size or pivot * self.span[i] <= 0.5 * self.tol[i]:
+            return self._jump(w, side, way, size) if slot < 0 else C_BROKEN
+        if pivot <= self.doubt * size:
+            return C_SINGULAR
+        pivot *= self.sigma[i]
+        self._event(i, side)
+        self.slot_var[new] = self.owner[new] = i
+        self.slot_of[i] = new
+        self._bounds(new, way)
+        if slot < 0:
+            self.zs[new] = self.lo[new] if side > 0 else self.hi[new]
+            self.z0[new] = self.zs[new]
+            self._fill_panel(new)
+            self.ns += 1
+        # z' changes along u
+        gain = (dot(ns, g, &self.zd[0]) - self.b[new]) / pivot
+        memset(&self.U[self.k, 0], 0, self.cap * sizeof(double))
+        memcpy(&self.U[self.k, 0], v, ns * sizeof(double))
+        self.U[self.k, new] = -1.0
+        self.d[self.k] = 1.0 / pivot
+        for s in range(ns):
+            self.zd[s] += gain * v[s]
+        self.zd[new] = -gain
+        self.k += 1
+        self.w_on[w] = 0
+        for x in range(self.nw):
+            self.GW[x, new] = self._entry(self.w_var[x], i)
+        self._watch_rates(way)
+        return C_GOES_ON
+
+    cdef int _jump(self, Py_ssize_t w, int side, double way, double size) noexcept nogil:
+        """w cannot enter: move along the null vector (-H g; 1) until somebody blocks, and trade.
+
+        H g is in v and stays there. The path stands still in t. Only free variables can block, for
+        with M symmetric on the pinned ones the null vector moves no residual.
+        """
+        cdef:
+            Py_ssize_t i = self.w_var[w], new = self.ns, s, x, j, who = new, m = self.n_moves
+            double scale = 1.0, total, best, step, offset, pivot
+            double *u = &self.jump[0]
+            bint near = False
+            int code, out = side
+        if m == self.bcap or self.k + 4 > self.ucap:
+            return C_FULL if m else C_SINGULAR
+        for s in range(self.ns):
+            scale = max(scale, fabs(self.v[s]))
+        for s in range(self.ns):
+            u[s] = -self.v[s] * side / scale
+        u[new] = side / scale
+        total = self.root[i] / scale
+        for s in range(self.ns):
+            if self.slot_var[s] >= 0:
+                total += self.root[self.slot_var[s]] * fabs(u[s])
+        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, u, 0.0, &self.hj[0])
+        for x in range(self.nw):
+            j = self.w_var[x]
+            if self.w_on[x] and x != w and fabs(self.hj[x] + self._entry(j, i) * u[new]) > (
+                self.still * self.root[j] * total + self.tol[j]
+            ):
+                return C_SINGULAR
+        # Who blocks: those at corners by their offsets, before all others; or w, at its next pin.
+        best = fabs(self.value[i, self.stair[i] + 2 * side] - self.value[i, self.stair[i]]) * scale
+        for s in range(self.ns):
+            j = self.slot_var[s]
+            if j < 0 or fabs(u[s]) <= self.still:
+                continue
+            offset = self.off_hi[j] if u[s] > 0 else self.off_lo[j]
+            if offset < INFINITY:
+                step = offset / fabs(u[s])
+                if near and step >= best:
+                    continue
+                near = True
+            elif near:
+                continue
+            else:
+                step = max(self.hi[s] - self.zs[s] if u[s] > 0 else self.zs[s] - self.lo[s], 0.0)
+                step /= fabs(u[s])
+                if step >= best:
+                    continue
+            best, who, out = step, s, 1 if u[s] > 0 else -1
+        if best == INFINITY:
+            return C_SINGULAR
+        if near:
+            best = 0.0
+        if who != new:  # the trade is regular when the blocking one has a say in the null vector
+            pivot = self.H[who, who] if who < self.n0 else 0.0
+            for x in range(self.k):
+                pivot += self.d[x] * self.U[x, who] * self.U[x, who]
+            if self.v[who] * self.v[who] <= self.doubt * size * fabs(pivot):
+                return C_SINGULAR
+        # w takes a slot, empty until the trade is made
+        self.slot_var[new], self.owner[new], self.b[new], self.zd[new] = -1, i, 0.0, 0.0
+        self.zs[new] = self.z0[new] = self.value[i, self.stair[i]]
+        self._fill_panel(new)
+        for x in range(self.nw):
+            self.GW[x, new] = 0.0
+        for x in range(self.k):
+            self.U[x, new] = 0.0
+        self.ns += 1
+        if best > 0.0:
+            self.mt0[m], self.mt1[m], self.mlen[m], self.mns[m] = self.t, self.t, best, self.ns
+            for s in range(self.ns):
+                self.mon[m, s] = self.slot_var[s] >= 0 or s == new
+                self.rates[m, s] = u[s]
+                self.zs[s] += best * u[s]
+            self._note(m)
+            self.n_moves += 1
+        if who == new:  # all the way to its next pin
+            self._event(i, side)
+            self._event(i, side)
+            self.zs[new] = self.value[i, self.stair[i]]
+        else:
+            code = self._leave(who, out, way)
+            if code == C_GOES_ON:
+                code = self._enter(w, side, way, new)
+            if code != C_GOES_ON:
+                return C_BROKEN
+        self.n_jumps += 1
+        self._find_corners(-1, True)
+        return C_GOES_ON
+
+    cdef int _leave(self, Py_ssize_t s, int side, double way) noexcept nogil:
+        """A free variable goes from its tread to a pin: u = H e_s, d = -1 / H_ss."""
+        cdef:
+            Py_ssize_t i = self.slot_var[s], x, y, w = self.nw
+            blas_int ns = self.ns
+            double *u = &self.U[self.k, 0]
+            double pivot, size = 0.0, largest = 0.0, gain
+        if s < self.n0:
+            memcpy(u, &self.H[s, 0], self.n0 * sizeof(double))
+            memset(u + self.n0, 0, (self.cap - self.n0) * sizeof(double))
+        else:
+            memset(u, 0, self.cap * sizeof(double))
+        for x in range(self.k):
+            self.work[x] = self.d[x] * self.U[x, s]
+        gemv_n(&self.U[0, 0], self.cap, self.k, ns, 1.0, &self.work[0], 1.0, u)
+        self._row(i, &self.g[0])
+        for x in range(ns):
+            if self.slot_var[x] < 0:
+                u[x] = 0.0
+            size += fabs(self.g[x] * u[x])
+            largest = max(largest, fabs(self.g[x]))
+        pivot = u[s]
+        if self.sigma[i] * pivot * largest <= self.doubt * size:
+            return C_SINGULAR
+        self._event(i, side)
+        gain = self.zd[s] / pivot
+        for x in range(ns):
+            self.zd[x] -= gain * u[x]
+        self.zd[s] = 0.0
+        self.zs[s] = self.hi[s] if side > 0 else self.lo[s]
+        if self.n_moves:  # it stands at its pin exactly, from the last breakpoint on
+            self.DZ[self.n_moves - 1, s] = self.zs[s] - self.z0[s]
+        self.d[self.k] = -1.0 / pivot
+        self.k += 1
+        self.slot_var[s], self.slot_of[i], self.b[s] = -1, -1, 0.0
+        for x in range(self.nw):
+            self.GW[x, s] = 0.0
+        # From now on it is watched.
+        self.w_var[w], self.w_on[w] = i, 1
+        self._row(i, &self.GW[w, 0])
+        x = self.stair[i]
+        y = x - side  # the tread that it comes from
+        self.hw[w] = self.value[i, y] + self.t * self.slope[i, y]
+        self.nw += 1
+        self._watch_rates(way)
+        return C_GOES_ON
+
+    # ------------------------------------------------------------------ the end of a block
+
+    cdef object _products(self):
+        """(n_moves, nA): A times the change of z since the block's start, at every breakpoint."""
+        cdef:
+            blas_int m = self.n_moves, n = self.nA, ns = self.ns, ldb
+            char no = b"N"
+            double one = 1.0, zero = 0.0
+            Py_ssize_t j, s, i
+            double[:, ::1] out = np.empty((m, self.nA))
+            double[:, ::1] dz = np.zeros((m, self.cap if self.with_panel else self.nA))
+        ldb = dz.shape[1]
+        with nogil:
+            for j in range(m):
+                for s in range(self.ns):
+                    i = self.owner[s]
+                    if i >= self.n_core:
+                        continue
+                    if self.with_panel:
+                        dz[j, s] = self.sign[i] * self.DZ[j, s]
+                    else:
+                        dz[j, self.p[i]] += self.sign[i] * self.DZ[j, s]
+            if self.with_panel:
+                dgemm(&no, &no, &n, &m, &ns, &one, &self.panel[0, 0], &n, &dz[0, 0], &ldb, &zero,
+                      &out[0, 0], &n)
+            else:
+                dgemm(&no, &no, &n, &m, &n, &one, <double *> &self.A[0, 0], &n, &dz[0, 0], &ldb,
+                      &zero, &out[0, 0], &n)
+        return np.asarray(out)
+
+    def verify(self, const double[::1] h, double t0, double[::1] h_end):
+        """Check everybody at every breakpoint; returns who was passed over unseen.
+
+        h is the residual at the block's start; h_end receives it at the end.
+        """
+        cdef:
+            Py_ssize_t m = self.n_moves, n = self.n_core, i, j, e, w, s, count = 0
+            double[:, ::1] c
+            double[::1] lo = np.full(n, -np.inf), hi = np.full(n, np.inf)
+            double[::1] los = np.zeros(n), his = np.zeros(n)
+            char[::1] busy = np.zeros(self.N, dtype=np.int8)
+            char[::1] seen = np.zeros(self.N, dtype=np.int8)
+            double dt, t, x, total
+            bint plain = self.nA == n
+        if m == 0:
+            h_end[:] = h
+            return np.empty(0, dtype=np.intp)
+        c = self._products()
+        with nogil:
+            for s in range(self.ns):
+                busy[self.owner[s]] = 1
+            for w in range(self.nw):
+                busy[self.w_var[w]] = 1
+            for i in range(n):
+                if busy[i]:
+                    continue
+                j = self.stair[i]
+                lo[i] = self.value[i, j - 1] - self.tol[i]
+                hi[i] = self.value[i, j + 1] + self.tol[i]
+                los[i], his[i] = self.slope[i, j - 1], self.slope[i, j + 1]
+            for j in range(m):
+                t = self.mt1[j]
+                dt = t - t0
+                for i in range(n):
+                    x = self.sign[i] * c[j, self.p[i]]
+                    for e in range(self.nb):
+                        s = self._border_slot(e)
+                        if s >= 0:
+                            x += self.border[i, e] * self.DZ[j, s]
+                    x = h[i] - self.sigma[i] * x - dt * self.r[i]
+                    h_end[i] = x
+                    if (x < lo[i] + t * los[i] or x > hi[i] + t * his[i]) and not seen[i]:
+                        seen[i] = 1
+                        count += 1
+            for e in range(self.nb):
+                i = n + e
+                total = 0.0
+                for s in range(self.ns):
+                    if self.owner[s] < n:
+                        total += self.border[self.owner[s], e] * self.DZ[m - 1, s]
+                h_end[i] = h[i] - self.sigma[i] * total - (self.mt1[m - 1] - t0) * self.r[i]
+        return np.flatnonzero(np.asarray(seen)) if count else np.empty(0, dtype=np.intp)
+
+    cdef inline Py_ssize_t _border_slot(self, Py_ssize_t e) noexcept nogil:
+        return self.slot_of[self.n_core + e]
+
+    def record(self):
+        """The block's moves (t0, t1, length, variables, rates) and events, as lists."""
+        moves = []
+        owner = np.asarray(self.owner)
+        for m in range(self.n_moves):
+            on = np.flatnonzero(np.asarray(self.mon)[m, : self.mns[m]])
+            index = owner[on].astype(np.int32)
+            moves.append(
+                (self.mt0[m], self.mt1[m], self.mlen[m], index, np.asarray(self.rates)[m, on])
+            )
+        events = [
+            (self.et[e], self.ev[e], self.efrom[e], self.eto[e], self.emove[e])
+            for e in range(self.n_events)
+        ]
+        return moves, events
+
+    def commit(self):
+        """H0 takes the block's changes, and empty slots go."""
+        cdef:
+            blas_int ns = self.ns, k = self.k, ld = self.cap
+            char no = b"N"
+            char yes = b"T"
+            double one = 1.0
+            Py_ssize_t s, x, last
+            double[:, ::1] scaled
+        if self.k:
+            scaled = np.asarray(self.U)[: self.k] * np.asarray(self.d)[: self.k, None]
+            with nogil:
+                for s in range(self.n0, self.ns):
+                    memset(&self.H[s, 0], 0, self.ns * sizeof(double))
+                    for x in range(self.n0):
+                        self.H[x, s] = 0.0
+                dgemm(&no, &yes, &ns, &ns, &k, &one, &self.U[0, 0], &ld, &scaled[0, 0], &ld, &one,
+                      &self.H[0, 0], &ld)
+        with nogil:
+            s = 0
+            while s < self.ns:
+                if self.slot_var[s] >= 0:
+                    s += 1
+                    continue
+                last = self.ns - 1
+                if last != s:
+                    self._move_slot(last, s)
+                self.ns = last
+        self.n0, self.k = self.ns, 0
+
+    cdef void _move_slot(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        cdef Py_ssize_t x
+        self.H[b, b] = self.H[a, a]
+        for x in range(self.ns):
+            if x != a and x != b:
+                self.H[b, x] = self.H[a, x]
+                self.H[x, b] = self.H[a, x]
+        self.slot_var[b], self.owner[b] = self.slot_var[a], self.owner[a]
+        self.zs[b], self.zd[b], self.b[b] = self.zs[a], self.zd[a], self.b[a]
+        self.lo[b], self.hi[b] = self.lo[a], self.hi[a]
+        if self.slot_var[b] >= 0:
+            self.slot_of[self.slot_var[b]] = b
+        if self.with_panel:
+            memcpy(&self.panel[b, 0], &self.panel[a, 0], self.nA * sizeof(double))
+
+    def snapshot(self):
+        """What is needed to walk the block again."""
+        return (
+            self.t, self.ns, self.settling, self.arriving, np.array(self.stair), np.array(self.zs),
+            np.array(self.zd), np.array(self.lo), np.array(self.hi), np.array(self.b),
+            np.array(self.slot_var), np.array(self.owner), np.array(self.slot_of),
+            np.array(self.off_lo), np.array(self.off_hi),
+        )
+
+    def restore(self, saved):
+        """Back to the block's start: H0 and the panel have not been touched."""
+        (
+            self.t, self.ns, self.settling, self.arriving, self.stair, self.zs, self.zd, self.lo, self.hi, self.b,
+            self.slot_var, self.owner, self.slot_of, self.off_lo, self.off_hi,
+        ) = saved

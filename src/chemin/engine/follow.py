@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import numpy as np
 
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
-from .reference import EPS, Walker
+from .reference import EPS
+from .reference import Walker as ReferenceWalker
 from .trace import Recorder, StopWalk, StuckError, Trace
 
+try:
+    from .blocked import BlockWalker
+except ImportError:  # a source tree on the path, nothing compiled
+    BlockWalker = None  # type: ignore[assignment, misc]
+
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops when nobody says
+
+
+def make_walker(*args: Any) -> Any:
+    """The compiled engine, or the readable one when CHEMIN_ENGINE=reference."""
+    if BlockWalker is None or os.environ.get("CHEMIN_ENGINE", "reference") == "reference":
+        return ReferenceWalker(*args)
+    return BlockWalker(*args)
 
 
 def phase_one(
@@ -34,7 +50,7 @@ def phase_one(
     e = h - wanted
     if not e.any():
         return stair, z
-    walker = Walker(system.frozen(t, e), stair, z, 1.0, Recorder(0), rng)
+    walker = make_walker(system.frozen(t, e), stair, z, 1.0, Recorder(0), rng)
     walker.walk(EPS)  # what is left of e then is round-off
     return walker.stair, walker.z
 
@@ -53,10 +69,10 @@ def follow(
     stair, z = phase_one(system, start, t, rng)
     recorder = Recorder(system.coupling.n_core, max_events)
     if begin is None and not start.highest:
-        climber = Walker(system, stair, z, t, Recorder(0), rng)
+        climber = ReferenceWalker(system, stair, z, t, Recorder(0), rng)
         climber.walk(np.inf)
         stair, z, t = climber.stair, climber.z, climber.t
-    walker = Walker(system, stair, z, t, recorder, rng)
+    walker = make_walker(system, stair, z, t, recorder, rng)
     walker.guard = True
     complete, reason = False, ""
     try:
@@ -64,15 +80,21 @@ def follow(
             walker.walk(stop)
         else:
             walker.walk(DEFAULT_RANGE * t)
-            while begin is None and recorder.top is None and walker.t > EPS * t:
-                walker.walk(DEFAULT_RANGE * walker.t)
-            if begin is None and recorder.top is not None:
-                walker.walk(min(walker.t, DEFAULT_RANGE * recorder.top))
+            if begin is None:
+                _look_further(walker, recorder)
         complete, reason = True, "the stop was reached"
     except (StopWalk, StuckError) as end:
         reason = str(end)
     except KeyboardInterrupt:
         reason = "interrupted"
-    return Trace.build(
-        recorder, z, system.stairs, trim=begin is None, complete=complete, reason=reason
-    )
+    trim = begin is None and recorder.first is not None
+    return Trace.build(recorder, z, system.stairs, trim=trim, complete=complete, reason=reason)
+
+
+def _look_further(walker: Any, recorder: Recorder) -> None:
+    """From below the bound on the start to 1e-4 of the start itself, if there is one."""
+    for _ in range(2):
+        if recorder.top is None:
+            walker.walk(DEFAULT_RANGE * walker.t)
+    if recorder.top is not None and DEFAULT_RANGE * recorder.top < walker.t:
+        walker.walk(DEFAULT_RANGE * recorder.top)

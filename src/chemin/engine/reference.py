@@ -38,7 +38,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 # Residuals are judged in two units: what the certificate can see (it asks for 1e-9 of the linear
 # term), and round-off: EPS times the sum of the absolute values of the terms that make them up.
-PRECISION = 1e-12
+PRECISION = 1e-13
 ROUNDING = 8 * EPS
 STILL = 64 * EPS  # a speed below this, relative to the terms that make it up, is zero
 SINGULAR = 16 * EPS  # a pivot below this, likewise, is zero
@@ -48,6 +48,7 @@ REFINEMENTS = 8  # at the most; one or two are enough when G_FF is well conditio
 INDEFINITE = 1e-8  # a pivot below minus this: no rounding, the matrix is indefinite
 LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
 BLIND = 1e-6  # a path stops where round-off exceeds this fraction of the linear term
+NOUGHT = 1e-12  # of where the walk began: what happens below is not told from the end at 0
 ENDLESS = 1e4  # on the way to infinity: what comes later than this many times t is noise
 
 
@@ -90,32 +91,39 @@ class Walker:
 
     # ------------------------------------------------------------------ the loop
 
-    def walk(self, t_end: float) -> None:
-        """Follow the solution until t_end (which may be infinite)."""
+    def walk(self, t_end: float, most: int | None = None) -> bool:
+        """Follow the solution to t_end (which may be infinite), or for `most` steps.
+
+        Returns whether it has arrived.
+        """
         way = 1.0 if t_end >= self.t else -1.0
-        move, still, t_begin = self.settle(way), 0, self.t
-        while True:
+        move, jumps, t_begin = self.settle(way), 0, self.t
+        while most is None or most > 0:
             move = self.on_drift(way, move)
             if self.guard and self.floor > BLIND:
                 raise StopWalk(f"round-off ({self.floor:.1e} of a margin) hides what comes next")
             step = self.first_block(move)
             if not np.isfinite(t_end) and move.t and step > ENDLESS * abs(self.t):
                 self.advance(move, abs(self.t), self.t + move.t * abs(self.t))
-                return
+                return True
             # Long ways are cut, so that drift is measured by the tolerance where the way ends.
-            far = max(abs(t_end), EPS * abs(t_begin))
+            far = max(abs(t_end), NOUGHT * abs(t_begin))
             if move.t and abs(self.t) > far and step > LONG * abs(self.t):
                 step, self.blocking = LONG * abs(self.t), np.zeros_like(self.blocking)
+            if t_end == 0.0 and abs(self.t) <= NOUGHT * abs(t_begin):
+                step = max(step, abs(self.t))
             if move.t and step >= abs(t_end - self.t):
                 self.advance(move, abs(t_end - self.t), t_end)
-                return
+                return True
             if not np.isfinite(step):
                 raise StuckError("a jump meets nothing that stops it: the solution is unbounded")
             t = self.t + move.t * step
-            still = still + 1 if t == self.t else 0
-            self.on_standstill(still)
+            jumps = jumps + 1 if t == self.t else 0
+            self.on_standstill(jumps)
             self.advance(move, step, t)
             move = self.settle(way)
+            most = None if most is None else most - (self.jump is None)
+        return False
 
     def advance(self, move: Move, step: float, t: float) -> None:
         self.recorder.move(self.t, t, move.z, step)

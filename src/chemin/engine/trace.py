@@ -54,16 +54,34 @@ class Recorder:
     def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
         index = np.flatnonzero(z).astype(np.int32)
         rate = z[index]
+        self._look_for_first(t0, t1, length, index, rate)
+        self.moves.append((t0, t1, length, index, rate))
+
+    def _look_for_first(
+        self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
+    ) -> None:
         if self.first is None:
             core = np.abs(rate[index < self.n_core])
             size = length if t0 == t1 else max(abs(t0), abs(t1))
             if core.size and core.max() * size > NOTHING:
                 self.first = len(self.moves)
-        self.moves.append((t0, t1, length, index, rate))
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         self.events.append((t, variable, origin, target, len(self.moves)))
         if self.max_events is not None and len(self.events) >= self.max_events:
+            raise StopWalk(f"max_events = {self.max_events} reached")
+
+    def extend(self, moves: list[Any], events: list[Any]) -> None:
+        """A block of moves and events; events count their moves from the block's first."""
+        offset = len(self.moves)
+        for t0, t1, length, index, rate in moves:
+            self._look_for_first(t0, t1, length, index, rate)
+            self.moves.append((t0, t1, length, index, rate))
+        room = None if self.max_events is None else self.max_events - len(self.events)
+        for t, variable, origin, target, move in events[:room]:
+            self.events.append((t, variable, origin, target, offset + move))
+        if room is not None and len(events) >= room:
+            del self.moves[self.events[-1][4] :]
             raise StopWalk(f"max_events = {self.max_events} reached")
 
     @property
@@ -130,11 +148,10 @@ class Trace:
             complete,
             reason,
         )
-        first = recorder.first if trim else 0
-        return whole._from(first or 0) if first is not None else whole
+        return whole._from(recorder.first or 0, recorder.n_core) if trim else whole
 
-    def _from(self, first: int) -> Trace:
-        """The same walk without its first moves, in which nothing happens."""
+    def _from(self, first: int, n_core: int) -> Trace:
+        """The same walk without its first moves, in which nothing happens to multipliers."""
         if first == 0:
             return self
         z = self.z_start.copy()
@@ -144,6 +161,7 @@ class Trace:
         before = np.zeros_like(z)
         still = slice(self.pointer[first - 1], lead)
         before[self.index[still]] = self.rate[still]
+        before[:n_core] = 0.0
         events = self.events[self.events["move"] >= first].copy()
         events["move"] -= first
         return Trace(

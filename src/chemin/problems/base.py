@@ -22,7 +22,7 @@ AT_BOUND = 1e-9
 DUST = 16 * EPS
 # An objective below this part of the zero model's is a difference of much larger terms: gaps are
 # not judged relative to what double precision cannot tell from zero.
-NEARLY_ZERO = 1e-6
+NEARLY_ZERO = 1e-3
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ class Certificate:
     def exact(self) -> Any:
         """Whether the solution is exact to what double precision allows."""
         worst = np.maximum(np.abs(self.kkt_violation), np.abs(self.relative_gap))
-        return worst <= np.maximum(1e-9, 50 * np.asarray(self.floor))
+        exact = worst <= np.maximum(1e-9, 50 * np.asarray(self.floor))
+        return bool(exact) if np.ndim(exact) == 0 else exact
 
 
 class Problem(ABC):
@@ -96,7 +97,7 @@ class Problem(ABC):
 
 
 def relative_gap(gap: Floats, primal: Floats, dual: Floats, zero: float) -> Floats:
-    """(P - D) / max(|P|, |D|, tiny), tiny being a millionth of the zero model's objective."""
+    """(P - D) / max(|P|, |D|, tiny), tiny being a thousandth of the zero model's objective."""
     return gap / np.maximum(np.maximum(np.abs(primal), np.abs(dual)), NEARLY_ZERO * zero)
 
 

@@ -80,8 +80,9 @@ class Lasso(Problem):
         terms = np.abs(self.X).T @ (np.abs(self.X) @ np.abs(c.coef)) / (length * self.size)
         floor = EPS * terms.max(axis=0)
         # A dual point: the residual, shrunk until no correlation exceeds lambda but by round-off.
-        worst = np.maximum(np.abs(self.X.T @ r).max(axis=0), np.finfo(np.float64).tiny)
-        theta = r * np.minimum(1.0, (c.lambda_ + 50 * floor * self.unit) / worst)
+        worst = np.abs(self.X.T @ r).max(axis=0)
+        allowed = c.lambda_ + 50 * floor * self.unit
+        theta = r * (allowed / np.maximum(worst, np.maximum(allowed, np.finfo(np.float64).tiny)))
         dual = 0.5 * self.size**2 - 0.5 * np.sum((self.y[:, None] - theta) ** 2, axis=0)
         primal = 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
         relative = relative_gap(primal - dual, primal, dual, 0.5 * self.size**2)

@@ -148,9 +148,10 @@ class Coupling:
     def magnitude(self, z: Floats) -> Floats:
         """A bound on |M| |z|, for tolerances."""
         core, edge = np.abs(z[: self.n_core]), np.abs(z[self.n_core :])
+        size = np.abs(self.sign)
         folded = np.zeros(len(self.gram))
-        np.add.at(folded, self.index, core)
-        top = self.gram.magnitude(folded)[self.index] + np.abs(self.border) @ edge
+        np.add.at(folded, self.index, size * core)
+        top = size * self.gram.magnitude(folded)[self.index] + np.abs(self.border) @ edge
         return np.concatenate([top, np.abs(self.border).T @ core])
 
     def block(self, rows: Ints, cols: Ints) -> Floats:

@@ -1,0 +1,192 @@
+"""The fast walk: blocks of steps in the compiled core, verified by one matrix product each.
+
+The same walk as `reference.Walker`, to the letter where it matters; the reference itself takes
+over for an event when a pivot vanishes (a jump) or when the inverse is no longer trusted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from ..problems.staircase import Floats, Ints, StaircaseSystem
+from . import _core
+from . import reference as ref
+from .trace import Recorder, StopWalk
+
+BLOCK = 32  # steps between two verifications
+WATCH = 96  # variables looked at in a block, at least
+NIL = 1e-13  # relative pivots below are zero,
+DOUBT = 1e-8  # and those between are for the reference to judge: an inverse is not that precise
+REFRESH = 16  # blocks between two computations of h from scratch
+
+
+class BlockWalker:
+    """A point that walks along the solution of `system`; the interface of `reference.Walker`."""
+
+    def __init__(
+        self,
+        system: StaircaseSystem,
+        stair: Ints,
+        z: Floats,
+        t: float,
+        recorder: Recorder,
+        rng: np.random.Generator,
+    ) -> None:
+        self.system, self.stair, self.z, self.t = system, stair.copy(), z.copy(), t
+        self.recorder, self.rng = recorder, rng
+        self.guard = False
+        self.core = _core.Core(system, BLOCK)
+        for name in ("precision", "still", "singular", "indefinite"):
+            setattr(self.core, name, getattr(ref, name.upper()))
+        self.core.nil, self.core.doubt = NIL, DOUBT
+        self.core.longest = ref.LONG
+        self.rescues = 0
+        self.watch_size = WATCH
+
+    # ------------------------------------------------------------------ the loop
+
+    def walk(self, t_end: float) -> None:
+        way = 1.0 if t_end >= self.t else -1.0
+        self.core.tiny_t = ref.NOUGHT * abs(self.t)
+        self.enter(way)
+        blocks = 0
+        while True:
+            code = self.block(way, t_end)
+            if code == _core.ARRIVED:
+                self.leave()
+                return
+            blocks += 1
+            if blocks % REFRESH == 0 or abs(self.core.t) < 0.5 * self.fresh_t:
+                self.refresh()
+            if code != _core.FULL or not self.mend(way):
+                if self.by_reference(way, t_end):
+                    return
+
+    def block(self, way: float, t_end: float) -> int:
+        """Walk, verify and keep one block of steps."""
+        core, t0 = self.core, self.core.t
+        h_end = np.empty_like(self.h)
+        core._reserve(core.ns + 2 * BLOCK + 2)
+        watched = self.choose(way)
+        saved = core.snapshot()
+        while True:
+            core.watch(watched, self.h, self.tolerance)
+            code = core.run(way, t_end)
+            missed = core.verify(self.h, t0, h_end)
+            if code == _core.BROKEN:
+                core.restore(saved)
+                return int(code)
+            if len(missed) == 0:
+                break
+            watched = np.union1d(watched, missed)
+            core.restore(saved)
+            saved = core.snapshot()
+        self.take_over(h_end)
+        return code
+
+    def take_over(self, h_end: Floats) -> None:
+        moves, events = self.core.record()
+        self.core.commit()
+        self.stair = self.core.stairs
+        self.z = self.core.positions(np.where(self.stair % 2 == 1, self.level(0), 0.0))
+        self.h, self.t = h_end, self.core.t
+        self.recorder.extend(moves, events)
+
+    # ------------------------------------------------------------------ where things stand
+
+    def enter(self, way: float) -> None:
+        """Hand the state to the core, with a fresh inverse."""
+        free = np.flatnonzero(self.stair % 2 == 0)
+        G = self.system.coupling.block(free, free)
+        H = scipy.linalg.inv(G, check_finite=False) if len(free) else G
+        self.core.load(self.stair, self.z, self.t, way, 0.5 * (H + H.T))
+        self.refresh()
+
+    def leave(self) -> None:
+        self.stair, self.t = self.core.stairs.copy(), self.core.t
+
+    def refresh(self) -> None:
+        """h and its tolerances, from the data."""
+        system, t = self.system, self.core.t
+        self.z = self.core.positions(np.where(self.stair % 2 == 1, self.level(0), 0.0))
+        self.h = system.residual(self.z, t)
+        self.size = system.coupling.magnitude(self.z)
+        self.fresh_t = abs(t)
+
+    @property
+    def tolerance(self) -> Floats:
+        linear = np.abs(self.system.q + self.core.t * self.system.r)
+        size = self.size + linear
+        if self.guard:
+            floor = ref.EPS * size.max() / (linear.max() or ref.EPS)
+            if floor > ref.BLIND:
+                raise StopWalk(f"round-off ({floor:.1e} of a margin) hides what comes next")
+        return ref.PRECISION * linear.max() + ref.ROUNDING * size
+
+    def choose(self, way: float) -> Ints:
+        """The pinned variables that may block soon."""
+        stair, system = self.stair, self.system
+        rows = np.flatnonzero(stair % 2 == 1)
+        if len(rows) <= self.watch_size:
+            return rows
+        s, t, j = system.stairs, self.core.t, stair[rows]
+        low = s.value[rows, j - 1] + t * s.slope[rows, j - 1]
+        high = s.value[rows, j + 1] + t * s.slope[rows, j + 1]
+        rate = self.core.rates_of_all(way)[rows]
+        below, above = s.slope[rows, j - 1] * way, s.slope[rows, j + 1] * way
+        gap_low, gap_high = self.h[rows] - low, high - self.h[rows]
+        typical = np.mean(np.abs(rate)) * 0.25 + ref.EPS
+        soon = np.minimum(
+            gap_low / (np.maximum(below - rate, 0) + typical),
+            gap_high / (np.maximum(rate - above, 0) + typical),
+        )
+        size = max(self.watch_size, int(np.sum(soon <= 0)))
+        chosen = np.argpartition(soon, min(size, len(rows) - 1))[:size]
+        return np.sort(rows[chosen])
+
+    # ------------------------------------------------------------------ rescue
+
+    def mend(self, way: float) -> bool:
+        """Correct drift with the inverse, then with a fresh one; False when that fails."""
+        for fresh in (False, True):
+            off = self.drift()
+            if np.max(np.abs(off) / self.tolerance) <= 2.0:
+                return True
+            if fresh:
+                self.enter(way)
+            self.refresh()
+            free, off = self.core.free, self.drift()
+            step = self.core.correct(off[free])
+            z = self.z[free] + step
+            if np.any(z < self.level(-1)[free]) or np.any(z > self.level(1)[free]):
+                return False
+            change = np.zeros_like(self.z)
+            change[free] = step
+            self.recorder.move(self.t, self.t, change, 1.0)
+            self.core.shift(step)
+            self.refresh()
+            self.core.redirect()
+        return bool(np.max(np.abs(self.drift()) / self.tolerance) <= 2.0)
+
+    def drift(self) -> Floats:
+        """How far residuals are off their treads, or out of their pins' reach."""
+        tread = self.stair % 2 == 0
+        reach = np.clip(self.h, self.level(-1), self.level(1))
+        return self.h - np.where(tread, self.level(0), reach)
+
+    def level(self, shift: int) -> Floats:
+        s, j = self.system.stairs, self.stair + shift
+        rows = np.arange(len(self.stair))
+        return s.value[rows, j] + self.core.t * s.slope[rows, j]
+
+    def by_reference(self, way: float, t_end: float) -> bool:
+        """One event by the reference; True when it has arrived."""
+        walker = ref.Walker(self.system, self.stair, self.z, self.t, self.recorder, self.rng)
+        walker.guard = self.guard
+        arrived = walker.walk(t_end, most=1)
+        self.stair, self.z, self.t = walker.stair, walker.z, walker.t
+        self.rescues += 1
+        if not arrived:
+            self.enter(way)
+        return arrived

@@ -1,0 +1,166 @@
+"""The contract that every problem must pass, and the list of problems.
+
+A problem joins by one line in CASES; `test_contract.py` does the rest.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from chemin import Path, lasso_path, svc_path, svr_path
+
+ROUND_OFF = "round-off"  # the one reason for which a path may end before its stop
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem: its name, what makes a path of it, and its kind of target.
+
+    `make(X, y, sample_weight=..., **options)` gives a path. `powers` says how lambda grows when X
+    (with a linear kernel), y or the weights are multiplied: lambda times factor ** power.
+    """
+
+    name: str
+    make: Callable[..., Path]
+    target: str  # "labels" or "numbers"
+    powers: dict[str, int] = field(default_factory=lambda: {"X": 2, "w": 1, "y": -1})
+
+    @property
+    def has_kernel(self) -> bool:
+        return "kernel" in inspect.signature(self.make).parameters
+
+    def __call__(self, X: Any, y: Any, w: Any = None, **options: Any) -> Path:
+        if not self.has_kernel:
+            options = {k: v for k, v in options.items() if k not in KERNEL_OPTIONS}
+        return self.make(X, y, sample_weight=w, **options)
+
+
+KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0", "check_psd")
+
+CASES = [
+    Case("svc in lambda", svc_path, "labels"),
+    Case("svr in lambda", partial(svr_path, epsilon=0.2), "numbers"),
+    Case("svr in epsilon", partial(svr_path, along="epsilon", lambda_=0.3), "numbers"),
+    Case("lasso in lambda", lasso_path, "numbers", {"X": 1, "w": 1, "y": 1}),
+]
+
+
+# ---------------------------------------------------------------------- data
+
+
+def make_data(case: Case, n: int = 40, d: int = 5, seed: int = 0) -> tuple[Any, Any]:
+    """Points in general position: no two events at one value. Classes are unbalanced."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    f = X[:, 0] - 0.7 * X[:, 1] ** 2 + 0.5 * rng.normal(size=n)
+    return X, (f > -0.3).astype(int) if case.target == "labels" else 3.0 + 2.0 * f
+
+
+def make_tied(case: Case, n: int = 30, seed: int = 0) -> tuple[Any, Any]:
+    """Integer points, many of them repeated, with equal and with opposite targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, size=(n, 2)).astype(float)
+    y = (X.sum(axis=1) + rng.integers(-1, 2, size=n) > 2).astype(int)
+    return X, y if case.target == "labels" else y + X[:, 0]
+
+
+# ---------------------------------------------------------------------- oracles
+
+
+def walked_values(path: Path, n_random: int = 200, seed: int = 0) -> np.ndarray:
+    """Every breakpoint, every midpoint and log-uniform random values of what has been walked."""
+    ends = np.array([path.start, path.stop])
+    low, high = ends.min(), ends.max()
+    knots = np.unique(np.concatenate([path.breakpoints, ends]))
+    knots = knots[(knots >= low) & (knots <= high)]
+    lowest = max(low, 1e-12 * high)  # for walks that end at zero
+    spread = np.exp(np.random.default_rng(seed).uniform(np.log(lowest), np.log(high), n_random))
+    spread = np.clip(spread, low, high)
+    return np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1]), spread])
+
+
+def inexact(path: Path, *, above: bool = True, n_random: int = 200) -> list[str]:
+    """What is wrong with a path; empty when it is certified exact everywhere."""
+    values = walked_values(path, n_random)
+    if path.parameter == "lambda":
+        values = values[values > 0]  # f is a limit there
+    if above:
+        top = max(path.start, path.stop)
+        values = np.concatenate([values, top * np.array([1.0 + 1e-9, 1.5, 10.0, 1e4])])
+    c = path.certificate(values)
+    bad = np.flatnonzero(~np.asarray(c.exact))
+    return [
+        f"{path.parameter} = {values[i]!r} ({values[i] / path.start:.3g} of the start): violation "
+        f"{c.kkt_violation[i]:.2e}, gap {c.relative_gap[i]:.2e}, floor {c.floor[i]:.1e}"
+        for i in bad[:5]
+    ] + ([f"... {len(bad)} of {len(values)} values are not exact: {path!r}"] if len(bad) else [])
+
+
+def assert_exact(path: Path, **options: Any) -> None:
+    """The path's own certificates hold at every breakpoint, between them and above the start."""
+    wrong = inexact(path, **options)
+    assert not wrong, "\n".join(wrong)
+
+
+def assert_ordered(path: Path) -> None:
+    """Breakpoints never turn back, and lie between the start and the stop."""
+    way = np.sign(path.stop - path.start)
+    steps = way * np.diff(np.concatenate([[path.start], path.breakpoints, [path.stop]]))
+    slack = 1e-12 * max(abs(path.start), abs(path.stop))
+    assert np.all(steps >= -slack), f"turns back by {-steps.min():.3g}"
+
+
+def assert_walked(path: Path, **options: Any) -> None:
+    """Complete, or stopped at the floor of double precision; exact all along, in order."""
+    assert path.complete or ROUND_OFF in path.reason, path.reason
+    assert_ordered(path)
+    assert_exact(path, **options)
+
+
+def random_values(path: Path, n: int = 50, seed: int = 1, low: float = 0.0) -> np.ndarray:
+    """Log-uniform values of what has been walked, and a few above the start."""
+    bottom, top = sorted([path.start, path.stop])
+    bottom = max(bottom, low, 1e-9 * top)
+    spread = np.exp(np.random.default_rng(seed).uniform(np.log(bottom), np.log(top), n))
+    return np.concatenate([np.clip(spread, bottom, top), [1.01 * top, 20.0 * top]])
+
+
+def kernel_part(path: Path, X: Any, values: Any) -> np.ndarray:
+    """f without its intercept: continuous, and unique at every value."""
+    intercepts = np.array([path.at(v).intercept for v in np.atleast_1d(values)])
+    return path.decision_function(X, np.atleast_1d(values)) - intercepts
+
+
+def bends(path: Path, X: Any, low: float = 0.0) -> np.ndarray:
+    """Breakpoints above `low` at which f bends.
+
+    Others are no property of the problem: an event while the elbow is empty (it is the intercept
+    that moves), or multipliers handed from one copy of a point to another.
+    """
+    knots = distinct(path.breakpoints)
+    knots = knots[(knots > low) & (knots > 0)]
+    if len(knots) < 2:
+        return knots
+    ends = np.concatenate([[max(low, path.stop, 0.5 * knots[0])], knots, [1.5 * knots[-1]]])
+    middles = 0.5 * (ends[1:] + ends[:-1])
+    unit = (lambda v: v) if path.parameter == "lambda" else np.ones_like
+    at, around = (unit(v) * kernel_part(path, X, v) for v in (knots, middles))
+    rate = np.abs(np.diff(around) / np.diff(middles)).max(axis=0)
+    slopes = [(around[:, s] - at) / (middles[s] - knots) for s in (slice(1, None), slice(-1))]
+    change = np.abs(slopes[0] - slopes[1]).max(axis=0)
+    if not at.any():
+        return knots[:0]
+    return knots[change > 1e-6 * np.maximum(rate, 1e-9 * np.abs(at).max() / knots)]
+
+
+def distinct(breakpoints: Any, rel: float = 1e-9) -> np.ndarray:
+    """Breakpoints without repetitions."""
+    b = np.unique(breakpoints)
+    keep = np.concatenate([[True], np.diff(b) > rel * np.abs(b[1:])]) if len(b) else b.astype(bool)
+    return b[keep]

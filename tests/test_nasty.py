@@ -1,0 +1,668 @@
+"""Never stuck: random problems from nasty families are all walked to the end, exactly.
+
+Oracle: the certificate, computed from the data at every breakpoint, between them, at 200 random
+values and above the start. A path may end before its stop for one reason only: round-off.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from contract import assert_walked
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chemin import lasso_path, svc_path, svr_path
+
+SHARE = 150  # of each problem in `make test`
+STRESS = int(os.environ.get("CHEMIN_EXAMPLES", 5000))  # in `make stress`, of each problem
+
+KERNELS = [{"kernel": "linear"}, {"kernel": "poly", "degree": 3, "coef0": 1.0, "gamma": 1.0}] + [
+    {"kernel": "rbf", "gamma": g} for g in (0.01, 0.1, 1.0, 10.0, 100.0)
+]
+POINTS = ["normal", "grid", "binary", "symmetric", "collinear", "constant feature", "decimals"]
+LABELS = ["random", "alone", "unbalanced", "by sign", "alternating"]
+TARGETS = ["normal", "ties", "binary", "of the points", "outlier"]
+WEIGHTS = ["none", "zeros", "whole", "huge", "zeros and huge", "one huge", "tiny"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A problem in words and a seed: what a failing case is remembered by."""
+
+    seed: int
+    n: int
+    d: int
+    points: str
+    copies: float  # the share of rows that repeat another one
+    target: str
+    weights: str
+    intercept: bool
+    options: Any  # pairs of name and value
+
+    def data(self):
+        """X, y and weights."""
+        rng = np.random.default_rng(self.seed)
+        X = make_points(self.points, self.n, self.d, rng)
+        copies = rng.random(self.n) < self.copies
+        X[copies] = X[rng.integers(0, self.n, copies.sum())]
+        make = make_labels if self.target in LABELS else make_target
+        y = make(self.target, X, rng)
+        return X, y, make_weights(self.weights, y, rng)
+
+    def walk(self, function):
+        X, y, w = self.data()
+        return function(X, y, sample_weight=w, intercept=self.intercept, **dict(self.options))
+
+
+def make_points(kind, n, d, rng):
+    X = rng.normal(size=(n, d))
+    if kind == "grid":
+        return rng.integers(0, 4, size=(n, d)).astype(float)
+    if kind == "binary":
+        return rng.integers(0, 2, size=(n, d)).astype(float)
+    if kind == "decimals":
+        return np.round(X, 1)
+    if kind == "symmetric":  # a point and its mirror image, one after the other
+        X = np.round(X, 1)
+        X[1::2] = -X[: n - 1 : 2][: len(X[1::2])]
+    if kind == "collinear":  # rank one, with whole numbers
+        X = np.outer(rng.integers(-3, 4, n), rng.integers(-2, 3, d)).astype(float)
+    if kind == "constant feature":
+        X[:, 0] = 7.0
+    return X
+
+
+def make_labels(kind, X, rng):
+    n = len(X)
+    y = rng.integers(0, 2, n)
+    if kind == "alone":
+        y = np.zeros(n, int)
+    if kind == "unbalanced":
+        y = (rng.random(n) < 0.15).astype(int)
+    if kind == "by sign":
+        y = (X[:, 0] > np.median(X[:, 0])).astype(int)
+    if kind == "alternating":
+        y = np.arange(n) % 2
+    if y.min() == y.max():
+        y[rng.integers(n)] = 1 - y[0]
+    return y
+
+
+def make_target(kind, X, rng):
+    n = len(X)
+    y = rng.normal(size=n)
+    if kind == "ties":
+        y = rng.integers(0, 3, n).astype(float)
+    if kind == "binary":
+        y = rng.integers(0, 2, n).astype(float)
+    if kind == "of the points":  # noiseless, so many points stand on the tube together
+        y = X @ rng.integers(-2, 3, X.shape[1])
+    if kind == "outlier":
+        y[0] = 1e4
+    if np.all(y == y[0]):
+        y[0] += 1.0
+    return y
+
+
+def make_weights(kind, y, rng):
+    n = len(y)
+    choices = {
+        "zeros": [0.0, 1.0, 1.0],
+        "whole": [1.0, 2.0, 3.0],
+        "huge": [1.0, 1e6],
+        "zeros and huge": [0.0, 1.0, 1e6],
+        "tiny": [1e-6, 1.0],
+    }
+    if kind == "none":
+        return None
+    w = np.ones(n)
+    if kind == "one huge":
+        w[rng.integers(n)] = 1e6
+        return w
+    w = rng.choice(choices[kind], n)
+    # Two different targets must remain.
+    w[np.argmax(y)], w[np.argmin(y)] = (np.maximum(w[i], 1.0) for i in (np.argmax(y), np.argmin(y)))
+    return w
+
+
+def recipes(targets, options):
+    """Recipes for a kind of target, with the options of one problem."""
+    return st.builds(
+        Recipe,
+        seed=st.integers(0, 2**32 - 1),
+        n=st.integers(2, 16),
+        d=st.integers(1, 4),
+        points=st.sampled_from(POINTS),
+        copies=st.sampled_from([0.0, 0.3, 0.7]),
+        target=st.sampled_from(targets),
+        weights=st.sampled_from(WEIGHTS),
+        intercept=st.booleans(),
+        options=options.map(lambda d: tuple(sorted(d.items()))),
+    )
+
+
+def merged(**choices):
+    """Options: a kernel and one of each of the choices."""
+    rest = st.fixed_dictionaries({k: st.sampled_from(v) for k, v in choices.items()})
+    return st.builds(lambda a, b: a | b, st.sampled_from(KERNELS), rest)
+
+
+SVC = recipes(LABELS, merged(stop=[None, None, 0.0]))
+SVR_LAMBDA = recipes(
+    TARGETS, merged(along=["lambda"], epsilon=[0.0, 0.1, 0.5, 1.0], stop=[None, None, 0.0])
+)
+SVR_EPSILON = recipes(
+    TARGETS, merged(along=["epsilon"], lambda_=[0.01, 1.0, 100.0], stop=[None, 0.0])
+)
+LASSO = recipes(TARGETS, st.fixed_dictionaries({"stop": st.sampled_from([None, 0.0])}))
+
+
+def recipe(*words, **options):
+    """A recipe in the order of its fields, with the options last."""
+    return Recipe(*words, options=tuple(sorted(options.items())))
+
+
+# Cases that failed once. They stay.
+REGRESSIONS = {
+    svc_path: [
+        recipe(
+            974,
+            2,
+            1,
+            "decimals",
+            0.5,
+            "alternating",
+            "none",
+            False,
+            gamma=1.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            677,
+            2,
+            1,
+            "grid",
+            0.5,
+            "alone",
+            "whole",
+            True,
+            coef0=1.0,
+            degree=3,
+            gamma=1.0,
+            kernel="poly",
+            stop=None,
+        ),
+        recipe(
+            355,
+            2,
+            2,
+            "collinear",
+            0.0,
+            "random",
+            "one huge",
+            True,
+            gamma=1.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(585, 2, 2, "grid", 0.5, "by sign", "one huge", False, kernel="linear", stop=None),
+        recipe(
+            557,
+            2,
+            2,
+            "collinear",
+            0.0,
+            "unbalanced",
+            "one huge",
+            True,
+            gamma=100.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            550,
+            2,
+            2,
+            "constant feature",
+            0.5,
+            "unbalanced",
+            "tiny",
+            True,
+            kernel="linear",
+            stop=None,
+        ),
+        recipe(
+            707,
+            4,
+            1,
+            "constant feature",
+            0.0,
+            "alternating",
+            "tiny",
+            True,
+            gamma=1.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            302,
+            5,
+            2,
+            "constant feature",
+            0.0,
+            "unbalanced",
+            "one huge",
+            True,
+            kernel="linear",
+            stop=None,
+        ),
+        recipe(
+            589,
+            6,
+            2,
+            "constant feature",
+            0.5,
+            "unbalanced",
+            "one huge",
+            True,
+            gamma=10.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            384, 6, 1, "normal", 0.5, "random", "none", True, gamma=0.01, kernel="rbf", stop=None
+        ),
+        recipe(
+            541,
+            7,
+            2,
+            "collinear",
+            0.0,
+            "unbalanced",
+            "none",
+            True,
+            coef0=1.0,
+            degree=3,
+            gamma=1.0,
+            kernel="poly",
+            stop=None,
+        ),
+        recipe(
+            48523033,
+            11,
+            4,
+            "collinear",
+            0.3,
+            "unbalanced",
+            "whole",
+            False,
+            coef0=1.0,
+            degree=3,
+            gamma=1.0,
+            kernel="poly",
+            stop=None,
+        ),
+        recipe(
+            1031982466,
+            10,
+            3,
+            "grid",
+            0.7,
+            "random",
+            "zeros and huge",
+            True,
+            gamma=1.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            160148546,
+            14,
+            4,
+            "collinear",
+            0.0,
+            "alone",
+            "zeros and huge",
+            True,
+            kernel="linear",
+            stop=None,
+        ),
+        recipe(
+            267138033,
+            3,
+            2,
+            "symmetric",
+            0.0,
+            "alternating",
+            "one huge",
+            True,
+            gamma=10.0,
+            kernel="rbf",
+            stop=0.0,
+        ),
+        recipe(
+            3586103837,
+            13,
+            2,
+            "symmetric",
+            0.3,
+            "unbalanced",
+            "zeros",
+            True,
+            kernel="linear",
+            stop=None,
+        ),
+    ],
+    svr_path: [
+        recipe(
+            190,
+            2,
+            2,
+            "constant feature",
+            0.0,
+            "ties",
+            "whole",
+            False,
+            along="lambda",
+            epsilon=0.0,
+            gamma=100.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            944,
+            2,
+            2,
+            "collinear",
+            0.0,
+            "outlier",
+            "none",
+            False,
+            along="lambda",
+            epsilon=0.5,
+            gamma=1.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            171,
+            2,
+            2,
+            "collinear",
+            0.5,
+            "of the points",
+            "one huge",
+            False,
+            along="lambda",
+            epsilon=0.0,
+            gamma=10.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            963,
+            2,
+            2,
+            "collinear",
+            0.5,
+            "ties",
+            "one huge",
+            True,
+            along="lambda",
+            epsilon=0.1,
+            gamma=1.0,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            683821176,
+            6,
+            4,
+            "binary",
+            0.0,
+            "binary",
+            "none",
+            True,
+            along="lambda",
+            epsilon=0.5,
+            kernel="linear",
+            stop=None,
+        ),
+        recipe(
+            4198799368,
+            3,
+            1,
+            "binary",
+            0.3,
+            "ties",
+            "whole",
+            True,
+            along="lambda",
+            epsilon=0.1,
+            gamma=0.1,
+            kernel="rbf",
+            stop=None,
+        ),
+        recipe(
+            2662748004,
+            3,
+            4,
+            "symmetric",
+            0.7,
+            "binary",
+            "one huge",
+            True,
+            along="lambda",
+            epsilon=0.1,
+            gamma=0.1,
+            kernel="rbf",
+            stop=0.0,
+        ),
+        recipe(
+            891,
+            2,
+            1,
+            "normal",
+            0.0,
+            "normal",
+            "none",
+            True,
+            along="epsilon",
+            coef0=1.0,
+            degree=3,
+            gamma=1.0,
+            kernel="poly",
+            lambda_=0.01,
+            stop=None,
+        ),
+        recipe(
+            485,
+            2,
+            2,
+            "decimals",
+            0.5,
+            "of the points",
+            "whole",
+            True,
+            along="epsilon",
+            gamma=1.0,
+            kernel="rbf",
+            lambda_=100.0,
+            stop=None,
+        ),
+        recipe(
+            578,
+            2,
+            2,
+            "collinear",
+            0.5,
+            "binary",
+            "one huge",
+            True,
+            along="epsilon",
+            coef0=1.0,
+            degree=3,
+            gamma=1.0,
+            kernel="poly",
+            lambda_=0.01,
+            stop=0.0,
+        ),
+        recipe(
+            954,
+            3,
+            1,
+            "normal",
+            0.5,
+            "normal",
+            "none",
+            False,
+            along="epsilon",
+            coef0=1.0,
+            degree=3,
+            gamma=1.0,
+            kernel="poly",
+            lambda_=0.01,
+            stop=0.0,
+        ),
+        recipe(
+            72,
+            4,
+            1,
+            "constant feature",
+            0.0,
+            "of the points",
+            "one huge",
+            False,
+            along="epsilon",
+            coef0=1.0,
+            degree=3,
+            gamma=1.0,
+            kernel="poly",
+            lambda_=0.01,
+            stop=None,
+        ),
+        recipe(
+            1200590983,
+            8,
+            2,
+            "grid",
+            0.0,
+            "binary",
+            "whole",
+            True,
+            along="epsilon",
+            kernel="linear",
+            lambda_=1.0,
+            stop=None,
+        ),
+        recipe(
+            415430006,
+            12,
+            1,
+            "decimals",
+            0.0,
+            "ties",
+            "none",
+            True,
+            along="epsilon",
+            kernel="linear",
+            lambda_=0.01,
+            stop=0.0,
+        ),
+        recipe(
+            940887474,
+            15,
+            4,
+            "collinear",
+            0.7,
+            "binary",
+            "one huge",
+            True,
+            along="epsilon",
+            kernel="linear",
+            lambda_=0.01,
+            stop=None,
+        ),
+    ],
+    lasso_path: [
+        recipe(544, 2, 2, "decimals", 0.5, "ties", "none", True, stop=0.0),
+        recipe(749, 2, 1, "collinear", 0.0, "of the points", "none", False, stop=0.0),
+        recipe(294, 2, 2, "grid", 0.0, "normal", "none", False, stop=0.0),
+        recipe(34, 2, 2, "binary", 0.0, "outlier", "none", False, stop=0.0),
+        recipe(15, 3, 2, "binary", 0.0, "outlier", "none", True, stop=0.0),
+        recipe(800, 3, 2, "decimals", 0.5, "ties", "one huge", True, stop=0.0),
+        recipe(934, 5, 2, "collinear", 0.5, "outlier", "tiny", False, stop=0.0),
+        recipe(4148137786, 6, 4, "grid", 0.3, "of the points", "zeros and huge", False, stop=0.0),
+    ],
+}
+
+
+def share(strategy, n):
+    """So many recipes, the same ones every time."""
+    return lambda test: settings(
+        max_examples=n,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )(given(recipe=strategy)(test))
+
+
+@share(SVC, SHARE)
+def test_svc(recipe):
+    """Oracle: the certificate."""
+    assert_walked(recipe.walk(svc_path))
+
+
+@share(SVR_LAMBDA, SHARE)
+def test_svr_in_lambda(recipe):
+    """Oracle: the certificate."""
+    assert_walked(recipe.walk(svr_path))
+
+
+@share(SVR_EPSILON, SHARE)
+def test_svr_in_epsilon(recipe):
+    """Oracle: the certificate."""
+    assert_walked(recipe.walk(svr_path))
+
+
+@share(LASSO, SHARE)
+def test_lasso(recipe):
+    """Oracle: the certificate."""
+    assert_walked(recipe.walk(lasso_path))
+
+
+PROBLEMS = [
+    pytest.param(svc_path, SVC, id="svc"),
+    pytest.param(svr_path, SVR_LAMBDA, id="svr in lambda"),
+    pytest.param(svr_path, SVR_EPSILON, id="svr in epsilon"),
+    pytest.param(lasso_path, LASSO, id="lasso"),
+]
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("function, strategy", PROBLEMS)
+def test_many_more(function, strategy, part):
+    """Oracle: the certificate. New recipes on every run; what fails goes into REGRESSIONS."""
+
+    @settings(max_examples=STRESS // 4, database=None, deadline=None, print_blob=True)
+    @settings(suppress_health_check=list(HealthCheck))
+    @given(recipe=strategy)
+    def walk(recipe):
+        assert_walked(recipe.walk(function))
+
+    walk()
+
+
+@pytest.mark.parametrize(
+    "function, recipe",
+    [pytest.param(f, r, id=f"{f.__name__}-{r.seed}") for f, rs in REGRESSIONS.items() for r in rs],
+)
+def test_what_failed_once(function, recipe):
+    """Oracle: the certificate."""
+    assert_walked(recipe.walk(function))

@@ -1,0 +1,336 @@
+"""What comes back: `Path` and its solutions, and what bad input gets."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from contract import CASES, assert_exact, make_data
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+import chemin
+from chemin import lasso_path, svc_path, svr_path
+from chemin.engine import trace
+
+X3 = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+Y2 = np.array([0, 0, 1, 1])
+T4 = np.array([0.0, 1.0, 3.0, 2.0])
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X[50:], y[50:]
+
+
+@pytest.fixture(scope="module")
+def path(iris):
+    return svc_path(*iris, gamma=0.2)
+
+
+# ---------------------------------------------------------------------- what it says
+
+
+def test_repr_says_what_where_and_how_many(path):
+    """Oracle: the attributes."""
+    text = repr(path)
+    for part in ("svc in lambda", f"{path.n_events} events", "100 x 4", "RBF(gamma=0.2)"):
+        assert part in text
+    assert f"{path.start:.4g}" in text and f"{path.stop:.4g}" in text
+    assert "incomplete" not in text
+
+
+def test_repr_of_an_incomplete_path_says_why(iris):
+    """Oracle: the reason."""
+    part = svc_path(*iris, max_events=5)
+    assert "incomplete: " + part.reason in repr(part)
+
+
+def test_repr_of_a_solution(path):
+    """Oracle: its attributes."""
+    s = path.at(1.0)
+    assert repr(s).startswith("Solution(lambda_=1, ") and f"{len(s.support)} of 100" in repr(s)
+
+
+def test_events(path):
+    """Oracle: replaying the events from the start, stair by stair."""
+    events = path.events
+    assert events.dtype.names == ("value", "variable", "from", "to")
+    assert len(path) == path.n_events == len(events) == len(path.breakpoints)
+    np.testing.assert_array_equal(path.breakpoints, events["value"])
+    assert path.stair_names == ("outside", "elbow", "inside")
+    stair = {}
+    for e in events:
+        k = int(e["variable"])
+        assert stair.get(k, e["from"]) == e["from"], "left a stair on which it did not stand"
+        stair[k] = e["to"]
+    s = path.at(path.stop)
+    for k, last in stair.items():
+        low, high = {0: (0, 0), 1: (0, 1), 2: (1, 1)}[int(last)]
+        assert low - 1e-9 <= s.alpha[k] <= high + 1e-9
+
+
+def test_to_frame(path):
+    """Oracle: the events."""
+    frame = path.to_frame()
+    assert list(frame.columns) == ["value", "variable", "from", "to"] and len(frame) == len(path)
+    np.testing.assert_array_equal(frame["value"], path.breakpoints)
+    assert set(frame["from"]) | set(frame["to"]) <= set(path.stair_names)
+    assert frame["to"][3] == path.stair_names[path.events["to"][3]]
+
+
+def test_support_and_coefficients(path, iris):
+    """Oracle: coef = alpha y / lambda; the support are its non-zeros."""
+    s = path.at(0.5)
+    signs = np.where(iris[1] == 2, 1.0, -1.0)
+    np.testing.assert_allclose(s.coef, s.alpha * signs / 0.5, rtol=1e-15)
+    np.testing.assert_array_equal(s.support, np.flatnonzero(s.alpha))
+    assert s.lambda_ == 0.5 and s.epsilon is None and s.nu is None
+    assert 0 <= s.alpha.min() and s.alpha.max() <= 1 and 0 < len(s.support) < 100
+
+
+def test_solution_of_a_regression():
+    """Oracle: the arguments."""
+    X, y = load_diabetes(return_X_y=True)
+    p = svr_path(X[:40], y[:40], epsilon=20.0)
+    assert p.at(p.start).epsilon == 20.0 and p.at(p.start).lambda_ == pytest.approx(p.start)
+    q = svr_path(X[:40], y[:40], along="epsilon", lambda_=0.7)
+    assert q.parameter == "epsilon" and q.at(30.0).epsilon == 30.0 and q.at(30.0).lambda_ == 0.7
+
+
+def test_complete_and_reason(path):
+    """Oracle: the stop that was asked for."""
+    assert path.complete and path.reason == "the stop was reached"
+    assert path.stop == pytest.approx(1e-4 * path.start)
+
+
+# ---------------------------------------------------------------------- where it ends
+
+
+def test_below_the_stop_is_refused(path):
+    """Oracle: the walked range, which the message names."""
+    with pytest.raises(ValueError, match=r"lambda = .* outside the walked range \["):
+        path.at(0.5 * path.stop)
+    with pytest.raises(ValueError, match="lambda"):
+        path.decision_function(X3, [path.start, 0.5 * path.stop])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
+def test_what_is_no_value_is_refused(path, value):
+    """Oracle: the message names the parameter."""
+    with pytest.raises(ValueError, match="lambda"):
+        path.at(value)
+
+
+def test_at_takes_one_value(path):
+    """Oracle: the message names what takes many."""
+    with pytest.raises(ValueError, match=r"one value.*decision_function"):
+        path.at([1.0, 2.0])
+
+
+def test_above_a_start_of_the_user_is_refused(iris):
+    """Oracle: nothing is known there."""
+    p = svc_path(*iris, start=0.5, stop=0.1)
+    assert p.start == pytest.approx(0.5) and p.stop == pytest.approx(0.1)
+    with pytest.raises(ValueError, match="outside the walked range"):
+        p.at(0.6)
+
+
+def test_interrupt_keeps_what_has_been_walked(iris, monkeypatch):
+    """Oracle: the certificate, and the path without an interrupt."""
+    whole = svc_path(*iris, gamma=0.2)
+    event = trace.Recorder.event
+
+    def interrupted(self, *arguments):
+        event(self, *arguments)
+        if self.n_core and len(self.events) == 30:
+            raise KeyboardInterrupt
+
+    monkeypatch.setenv("CHEMIN_ENGINE", "reference")
+    monkeypatch.setattr(trace.Recorder, "event", interrupted)
+    part = svc_path(*iris, gamma=0.2)
+    assert not part.complete and "interrupt" in part.reason
+    assert 0 < len(part) <= 30
+    np.testing.assert_allclose(part.breakpoints, whole.breakpoints[: len(part)], rtol=1e-12)
+    assert_exact(part)
+
+
+def test_storage_is_sparse():
+    """Oracle: a count. A path holds its moves, not a dense solution for each breakpoint."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    n = 400
+    p = svc_path(X[:n], y[:n], kernel="linear")
+    t = p._trace
+    stored = sum(a.nbytes for a in vars(t).values() if isinstance(a, np.ndarray))
+    free = [np.sum((s.alpha > 1e-9) & (s.alpha < 1 - 1e-9)) for s in map(p.at, p.breakpoints)]
+    active = np.mean(free) + 5.0
+    assert stored < 40 * active * len(p) + 100 * n
+    assert stored < 0.5 * 8 * n * len(p)
+
+
+# ---------------------------------------------------------------------- predictions
+
+
+def test_predict_at_zero_gives_the_first_class():
+    """Oracle: scikit-learn's rule. Half way between two points f = 0 exactly."""
+    p = svc_path([[-1.0], [1.0]], ["b", "a"], kernel="linear")
+    assert p.classes_.tolist() == ["a", "b"]
+    assert p.decision_function([[0.0]], 0.1) == 0.0
+    assert p.predict([[0.0], [1.0], [-1.0]], 0.1).tolist() == ["a", "a", "b"]
+
+
+def test_interval_of_intercepts_at_the_top():
+    """Oracle: by hand. Balanced and all inside: the interval is where no loss changes side."""
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    p = svc_path(X, y, kernel="linear")
+    value = 10 * p.start
+    s = p.at(value)
+    np.testing.assert_array_equal(s.alpha, 1.0)
+    f = X[:, 0] * ((2 + 3 - 0 - 1) / value)
+    low, high = -1 - f[:2].min(), 1 - f[2:].max()  # y (f + b) <= 1 for all
+    np.testing.assert_allclose(s.intercept_interval, (low, high))
+    assert s.intercept == pytest.approx(0.5 * (low + high))
+    below = p.at(0.3 * p.start)
+    assert below.intercept_interval == (below.intercept, below.intercept)
+
+
+def test_labels_of_any_kind(iris):
+    """Oracle: the path with labels 0 and 1."""
+    X, y = iris
+    plain = svc_path(X, y, gamma=0.2)
+    names = np.array(["no", "yes"])[y - 1]
+    kinds = (names, names.tolist(), pd.Series(names, dtype="category"), y == 2, y * 1.5)
+    for labels in kinds:
+        p = svc_path(X, labels, gamma=0.2)
+        np.testing.assert_array_equal(p.breakpoints, plain.breakpoints)
+        assert np.mean(p.predict(X, 0.1) == np.asarray(labels)) > 0.9
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_frames_of_pandas(case):
+    """Oracle: the path from arrays."""
+    X, y = make_data(case)
+    w = np.linspace(1, 2, len(y))
+    a, b = case(X, y, w), case(pd.DataFrame(X), pd.Series(y), pd.Series(w))
+    np.testing.assert_array_equal(a.breakpoints, b.breakpoints)
+    value = 0.1 * a.start
+    np.testing.assert_array_equal(a.predict(X, value), b.predict(pd.DataFrame(X), value))
+
+
+def test_precomputed_is_as_its_kernel(iris):
+    """Oracle: the path from points."""
+    X, y = iris
+    K = X @ X.T
+    a, b = svc_path(X, y, kernel="linear"), svc_path(K, y, kernel="precomputed")
+    values = a.start * np.array([0.5, 0.01])
+    f, g = a.decision_function(X[:7], values), b.decision_function(K[:7], values)
+    np.testing.assert_allclose(f, g, rtol=1e-8)
+
+
+def test_input_is_not_changed(iris):
+    """Oracle: copies. Read-only arrays are welcome too."""
+    X, y = (a.copy() for a in iris)
+    w = np.ones(len(y))
+    for a in (X, y, w):
+        a.flags.writeable = False
+    svc_path(X, y, sample_weight=w, max_events=5)
+    svr_path(X, X[:, 0], sample_weight=w, max_events=5)
+    lasso_path(X, X[:, 0] + y, sample_weight=w, max_events=5)
+    np.testing.assert_array_equal(X, iris[0])
+
+
+# ---------------------------------------------------------------------- files
+
+
+def test_callable_kernels_are_not_saved(tmp_path):
+    """Oracle: the message says what to do."""
+    p = svc_path(X3, Y2, kernel=lambda A, B: A @ B.T)
+    with pytest.raises(ValueError, match=r"callable.*precomputed"):
+        p.save(tmp_path / "p.npz")
+
+
+def test_other_files_are_refused(tmp_path, path):
+    """Oracle: the message names what is wrong."""
+    np.savez(tmp_path / "other.npz", a=np.ones(3))
+    with pytest.raises(ValueError, match="not a saved path"):
+        chemin.load(tmp_path / "other.npz")
+    path.save(tmp_path / "p.npz")
+    with np.load(tmp_path / "p.npz") as stored:
+        arrays = dict(stored)
+    arrays["header"] = np.array(str(arrays["header"]).replace('"format": 1', '"format": 99'))
+    np.savez(tmp_path / "new.npz", **arrays)
+    with pytest.raises(ValueError, match="format 99"):
+        chemin.load(tmp_path / "new.npz")
+
+
+# ---------------------------------------------------------------------- bad input
+
+BAD = [
+    (svc_path, (X3 * [1, np.nan], Y2), {}, "X", "NaN"),
+    (svc_path, (np.where(X3 > 2, np.inf, X3), Y2), {}, "X", "inf"),
+    (svc_path, (X3, [1, 1, 1, 1]), {}, "y", "1 class"),
+    (svc_path, (X3, [1, 2, 3, 3]), {}, "y", "3 classes", "PathSVC"),
+    (svc_path, (X3, [0.5, 1.25, 3.0, 4.0]), {}, "y", "svr_path"),
+    (svc_path, (X3, [0, 1, 1]), {}, "y", "3 entries", "4"),
+    (svc_path, (X3, Y2), {"kernel": "precomputed"}, "precomputed", "square"),
+    (svc_path, (np.arange(16.0).reshape(4, 4), Y2), {"kernel": "precomputed"}, "symmetric"),
+    (svc_path, (X3, Y2), {"sample_weight": [1, 1, -1, 1]}, "sample_weight", "negative", "-1"),
+    (svc_path, (X3, Y2), {"sample_weight": [1, 1, 0, 0]}, "sample_weight", "1 class"),
+    (svc_path, (X3, Y2), {"class_weight": {5: 1.0}}, "class_weight", "5"),
+    (svc_path, (X3, Y2), {"class_weight": "equal"}, "class_weight", "balanced", "equal"),
+    (svc_path, (X3, Y2), {"stop": -1.0}, "stop", "-1"),
+    (svc_path, (X3, Y2), {"start": 0.0}, "start", "0"),
+    (svc_path, (X3, Y2), {"start": 1.0, "stop": 1.0}, "start and stop", "1"),
+    (svc_path, (X3, Y2), {"max_events": 0}, "max_events", "0"),
+    (svc_path, (X3, Y2), {"kernel": "gauss"}, "kernel", "rbf", "gauss"),
+    (svc_path, (X3, Y2), {"gamma": -2.0}, "gamma", "-2"),
+    (svc_path, (X3, Y2), {"kernel": "poly", "degree": 0}, "degree", "0"),
+    (svr_path, (X3 * [1, np.nan], T4), {}, "X", "NaN"),
+    (svr_path, (X3, [0, 1, np.nan, 2]), {}, "y", "NaN"),
+    (svr_path, (X3, [2.0, 2.0, 2.0, 2.0]), {}, "y", "constant", "2"),
+    (svr_path, (X3, T4), {"sample_weight": [1, 0, 0, 0]}, "y", "constant"),
+    (svr_path, (X3, ["a", "b", "c", "d"]), {}, "y", "numbers"),
+    (svr_path, (X3, T4), {"epsilon": -0.1}, "epsilon", "-0.1"),
+    (svr_path, (X3, T4), {"lambda_": 0.0}, "lambda_", "0"),
+    (svr_path, (X3, T4), {"along": "nu"}, "along", "epsilon", "nu"),
+    (svr_path, (X3, T4), {"stop": -1.0}, "stop", "-1"),
+    (lasso_path, (X3 * [1, np.nan], T4), {}, "X", "NaN"),
+    (lasso_path, (X3, [1.0, 1.0, 1.0, 1.0]), {}, "y", "constant"),
+    (lasso_path, (X3, T4[:3]), {}, "y", "3 entries", "4"),
+    (lasso_path, (X3, T4), {"sample_weight": [0, 0, 0, 0]}, "sample_weight", "0"),
+    (lasso_path, (X3, T4), {"stop": -1.0}, "stop", "-1"),
+    (lasso_path, (X3[:, 0], T4), {}, "X", "two-dimensional"),
+]
+
+
+@pytest.mark.parametrize("function, arguments, options, parts", [(*b[:3], b[3:]) for b in BAD])
+def test_bad_input(function, arguments, options, parts):
+    """Oracle: the message names the argument, what came and what was expected."""
+    with pytest.raises(ValueError) as error:
+        function(*arguments, **options)
+    for part in parts:
+        assert part in str(error.value), str(error.value)
+
+
+def test_too_many_points_for_the_memory(monkeypatch):
+    """Oracle: the message says how many GB and what to use instead."""
+    monkeypatch.setattr("chemin._checks.available_bytes", lambda: 64)
+    with pytest.raises(ValueError, match=r"GB.*expected at most 2 rows.*subsample"):
+        svc_path(X3, Y2)
+
+
+@pytest.mark.parametrize("check", [False, True], ids=["on the way", "looked at first"])
+@pytest.mark.parametrize("function, y", [(svc_path, Y2), (svr_path, T4)])
+def test_indefinite_kernel(function, y, check):
+    """Oracle: a matrix with a negative eigenvalue by construction."""
+    K = np.array([[1, 3, 0, 0], [3, 1, 0, 0], [0, 0, 1, 2], [0, 0, 2, 1.0]])
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        function(K, y, kernel="precomputed", check_psd=check)
+    if check:
+        with pytest.raises(ValueError, match=r"smallest eigenvalue is -2"):
+            function(K, y, kernel="precomputed", check_psd=True)
+
+
+def test_check_psd_lets_a_kernel_pass(iris):
+    """Oracle: the path without the check."""
+    a, b = (svc_path(*iris, gamma=0.2, check_psd=c) for c in (True, False))
+    np.testing.assert_array_equal(a.breakpoints, b.breakpoints)
