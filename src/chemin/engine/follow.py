@@ -23,7 +23,7 @@ DEFAULT_RANGE = 1e-4  # of the start: where a path stops when nobody says
 
 def make_walker(*args: Any) -> Any:
     """The compiled engine, or the readable one when CHEMIN_ENGINE=reference."""
-    if BlockWalker is None or os.environ.get("CHEMIN_ENGINE", "reference") == "reference":
+    if BlockWalker is None or os.environ.get("CHEMIN_ENGINE") == "reference":
         return ReferenceWalker(*args)
     return BlockWalker(*args)
 
@@ -87,8 +87,9 @@ def follow(
         reason = str(end)
     except KeyboardInterrupt:
         reason = "interrupted"
-    trim = begin is None and recorder.first is not None
-    return Trace.build(recorder, z, system.stairs, trim=trim, complete=complete, reason=reason)
+    return Trace.build(
+        recorder, z, system.stairs, trim=begin is None, complete=complete, reason=reason
+    )
 
 
 def _look_further(walker: Any, recorder: Recorder) -> None:

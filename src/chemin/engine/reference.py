@@ -39,8 +39,10 @@ EPS = float(np.finfo(np.float64).eps)
 # Residuals are judged in two units: what the certificate can see (it asks for 1e-9 of the linear
 # term), and round-off: EPS times the sum of the absolute values of the terms that make them up.
 PRECISION = 1e-13
+TINY = float(np.finfo(np.float64).tiny)  # no tolerance is zero, whatever the data
 ROUNDING = 8 * EPS
 STILL = 64 * EPS  # a speed below this, relative to the terms that make it up, is zero
+ASIDE = 1e-10  # in a jump: who moves less than this part of the first may not end it
 SINGULAR = 16 * EPS  # a pivot below this, likewise, is zero
 MENDER = -1.0  # a walker sent to mend drift does not send others
 LONG = 0.75  # of the way to zero: the longest step
@@ -48,8 +50,9 @@ REFINEMENTS = 8  # at the most; one or two are enough when G_FF is well conditio
 INDEFINITE = 1e-8  # a pivot below minus this: no rounding, the matrix is indefinite
 LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
 BLIND = 1e-6  # a path stops where round-off exceeds this fraction of the linear term
-NOUGHT = 1e-12  # of where the walk began: what happens below is not told from the end at 0
-ENDLESS = 1e4  # on the way to infinity: what comes later than this many times t is noise
+NOUGHT = 1e-13  # of where the walk began: what happens below is not told from the end at 0
+NEAR_ZERO = 1e-9
+ENDLESS = 1e9  # on the way to infinity: what comes later than this many times t is noise
 
 
 @dataclass
@@ -82,8 +85,8 @@ class Walker:
         self.mended: float | None = None  # the t at which drift was last walked back
         self.span = system.stairs.span()
         self.slack = 1.0
+        self.passed = 0  # corners so far
         self.guard = False  # stop where double precision is blind
-        self.converged = True
         self.patience = 20 * len(system) + 100
         self.blocking = np.zeros((2, len(system)), dtype=bool)
         self.refresh()
@@ -91,14 +94,17 @@ class Walker:
 
     # ------------------------------------------------------------------ the loop
 
-    def walk(self, t_end: float, most: int | None = None) -> bool:
+    def walk(self, t_end: float, most: int | None = None, t_begin: float | None = None) -> bool:
         """Follow the solution to t_end (which may be infinite), or for `most` steps.
 
         Returns whether it has arrived.
         """
         way = 1.0 if t_end >= self.t else -1.0
-        move, jumps, t_begin = self.settle(way), 0, self.t
+        move, jumps = self.settle(way), 0
+        t_begin = self.t if t_begin is None else t_begin
         while most is None or most > 0:
+            if not self.passed:  # it begins where something happens
+                t_begin = max(abs(self.t), NEAR_ZERO * abs(t_begin))
             move = self.on_drift(way, move)
             if self.guard and self.floor > BLIND:
                 raise StopWalk(f"round-off ({self.floor:.1e} of a margin) hides what comes next")
@@ -114,6 +120,11 @@ class Walker:
                 step = max(step, abs(self.t))
             if move.t and step >= abs(t_end - self.t):
                 self.advance(move, abs(t_end - self.t), t_end)
+                return True
+            if not np.isfinite(step) and t_end == 0.0 and abs(self.t) <= NEAR_ZERO * abs(t_begin):
+                self.jump = None  # at 0 itself the solution is not unique: any end of it will do
+                self.recorder.move(self.t, t_end, np.zeros_like(self.z), abs(self.t))
+                self.t = t_end
                 return True
             if not np.isfinite(step):
                 raise StuckError("a jump meets nothing that stops it: the solution is unbounded")
@@ -153,7 +164,8 @@ class Walker:
         linear = np.abs(self.system.q + self.t * self.system.r)
         size = self.system.coupling.magnitude(self.z) + linear
         self.floor = EPS * size.max() / (linear.max() or EPS)
-        self.tolerance = self.slack * (PRECISION * linear.max() + ROUNDING * size)
+        self.nearly = PRECISION * min(1.0, linear.max())  # multipliers are of order 1, or of t
+        self.tolerance = self.slack * (PRECISION * linear.max() + ROUNDING * size) + TINY
         # Off its tread, or out of its pin's reach.
         reach = np.clip(self.h, self.level(-1), self.level(1))
         self.drift = self.h - np.where(self.tread, held, reach)
@@ -185,7 +197,6 @@ class Walker:
             x, last = x + dx, size
             if size <= 4 * EPS * np.abs(x).max():
                 break
-        self.converged = last <= 1e-6 * np.abs(x).max()
         return x
 
     def move(self, way: float) -> Move:
@@ -204,8 +215,9 @@ class Walker:
         closing = np.array([below - x, x - above])
         # What moves less than its tolerance while t goes to zero stands still.
         span = max(abs(self.t), EPS) if t else 1.0
-        noise_z = max(STILL * np.abs(z).max(), PRECISION / span)
-        noise_h = STILL * (coupling.magnitude(z) + np.abs(t * system.r)) + self.tolerance / span
+        noise_z = max((STILL if t else ASIDE) * np.abs(z).max(), self.nearly / span)
+        size = coupling.magnitude(z) + np.abs(t * system.r)
+        noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
         closing[np.abs(closing) <= np.where(self.tread, noise_z, noise_h)] = 0.0
         return Move(z, h, t, closing)
 
@@ -243,12 +255,13 @@ class Walker:
         raise StuckError(f"{self.patience} moves at t = {self.t!r} without leaving it")
 
     def corner_width(self) -> Floats:
-        return np.where(self.tread, PRECISION, self.tolerance)
+        return np.where(self.tread, self.nearly, self.tolerance)
 
     def pass_corner(self, k: int, side: int) -> None:
         """Move variable k to its next stair; a singular system starts or ends a jump."""
         jump = self.on_singular(k, side) if self.jump is None else None
         self.recorder.event(self.t, k, int(self.stair[k]), int(self.stair[k]) + side)
+        self.passed += 1
         self.stair[k] += side
         self.tread[k] = self.stair[k] % 2 == 0
         self.free = np.flatnonzero(self.tread)
@@ -285,13 +298,19 @@ class Walker:
             u[k] = side
         # M is monotone, so the pivot is not negative but by round-off or by a bad kernel.
         pivot *= self.sigma[k]
-        if pivot < -INDEFINITE * size and self.converged:
+        if pivot < -INDEFINITE * size and self.indefinite(k):
             raise IndefiniteError(k)
         # Between two pins a jump of k changes its residual by pivot * span at the most.
         span = np.inf if self.tread[k] else self.span[k]
         if pivot <= SINGULAR * size or pivot * span <= 0.5 * self.tolerance[k]:
             return u / np.abs(u).max()
         return None
+
+    def indefinite(self, k: int) -> bool:
+        """Whether the matrix of the free variables and k has a negative eigenvalue indeed."""
+        core = np.append(self.free[self.sigma[self.free] > 0], k)
+        values = np.linalg.eigvalsh(self.system.coupling.block(core, core))
+        return bool(values[0] < -INDEFINITE * max(values[-1], -values[0]))
 
     # ------------------------------------------------------------------ rescue
 

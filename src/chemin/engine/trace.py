@@ -152,16 +152,17 @@ class Trace:
 
     def _from(self, first: int, n_core: int) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
-        if first == 0:
-            return self
         z = self.z_start.copy()
         for j in range(first):
             self._apply(z, j)
-        lead = int(self.pointer[first])
+        # How unpenalised variables moved before: the last piece that is not a jump.
         before = np.zeros_like(z)
-        still = slice(self.pointer[first - 1], lead)
-        before[self.index[still]] = self.rate[still]
-        before[:n_core] = 0.0
+        straight = np.flatnonzero(self.t0[: max(first, 1)] != self.t1[: max(first, 1)])
+        if straight.size:
+            part = slice(self.pointer[straight[-1]], self.pointer[straight[-1] + 1])
+            before[self.index[part]] = self.rate[part]
+            before[:n_core] = 0.0
+        lead = int(self.pointer[first])
         events = self.events[self.events["move"] >= first].copy()
         events["move"] -= first
         return Trace(
@@ -234,9 +235,11 @@ class Trace:
             column = z.copy()
             part = slice(self.pointer[j], self.pointer[j + 1])
             ahead = self.way * (t[k] - self.t0[j])
-            if ahead >= 0:
-                column[self.index[part]] += self.rate[part] * ahead
-            else:
+            if ahead < 0:
                 column += self.before * ahead
+            elif self.t1[j] != self.t0[j]:
+                # A part of the move, not of t: steep moves are shorter than t can tell.
+                done = min(ahead / abs(self.t1[j] - self.t0[j]), 1.0)
+                column[self.index[part]] += self.rate[part] * (done * self.length[j])
             out[:, k] = column
         return out

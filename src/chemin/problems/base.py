@@ -18,7 +18,7 @@ from .staircase import Floats, Ints, StaircaseSystem
 EPS = float(np.finfo(np.float64).eps)
 # Multipliers nearer than this (relative to the largest weight) to a bound count as at the bound.
 AT_BOUND = 1e-9
-# Multipliers below this (relative to the largest weight) are what round-off leaves of zero.
+# Multipliers below this, relative to their scale, are what round-off leaves of zero.
 DUST = 16 * EPS
 # An objective below this part of the zero model's is a difference of much larger terms: gaps are
 # not judged relative to what double precision cannot tell from zero.
@@ -96,12 +96,24 @@ class Problem(ABC):
         """What besides the data makes this problem again: JSON-able keyword arguments."""
 
 
-def relative_gap(gap: Floats, primal: Floats, dual: Floats, zero: float) -> Floats:
-    """(P - D) / max(|P|, |D|, tiny), tiny being a thousandth of the zero model's objective."""
-    return gap / np.maximum(np.maximum(np.abs(primal), np.abs(dual)), NEARLY_ZERO * zero)
+def relative_gap(
+    gap: Floats, primal: Floats, dual: Floats, zero: float, blur: Floats | float = 0.0
+) -> tuple[Floats, Floats]:
+    """(P - D) / max(|P|, |D|, tiny), and round-off in the same unit.
+
+    tiny is a thousandth of the zero model's objective; `blur` is the round-off of the objective.
+    """
+    size = np.maximum(np.maximum(np.abs(primal), np.abs(dual)), NEARLY_ZERO * zero)
+    return gap / size, blur / size
 
 
-def swept(alpha: Floats, unit: float) -> Floats:
+def edge_blur(slack: Floats, terms: Floats, w: Floats) -> Floats:
+    """What round-off does to the losses of the points that stand on the edge of theirs."""
+    noise = EPS * terms
+    return w @ np.where(np.abs(slack) <= 100 * noise, noise, 0.0)
+
+
+def swept(alpha: Floats, unit: Floats) -> Floats:
     """Multipliers without the dust that round-off leaves of zeros."""
     return np.where(np.abs(alpha) <= DUST * unit, 0.0, alpha)
 

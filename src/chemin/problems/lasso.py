@@ -44,18 +44,24 @@ class Lasso(Problem):
         level = top / self.length
         self.system = StaircaseSystem(
             Coupling(DenseGram(self.X.T @ self.X), np.arange(p), 1 / self.length, np.empty((p, 0))),
-            q=-(self.X.T @ self.y) / (self.length * self.size),
+            q=-self._correlation() / (self.length * self.size),
             r=np.zeros(p),
             stairs=Staircases.build(
                 p, first="tread", stairs=[(0.0, -level), (0.0, 0.0), (0.0, level)]
             ),
         )
 
+    def _correlation(self) -> Floats:
+        """X'y, zero where it is only round-off."""
+        product = self.X.T @ self.y
+        noise = 8 * EPS * (np.abs(self.X).T @ np.abs(self.y))
+        return np.where(np.abs(product) <= noise, 0.0, product)
+
     @property
     def start(self) -> Start:
         """All zero, just above the largest correlation."""
         p = len(self.length)
-        largest = float(np.abs(self.X.T @ self.y).max()) / self.unit
+        largest = float(np.abs(self._correlation()).max()) / self.unit
         return Start(np.full(p, ZERO), np.zeros(p), 1.01 * largest or 1.0, highest=True)
 
     def columns(self, z: Floats, t: Floats) -> Columns:
@@ -77,15 +83,17 @@ class Lasso(Problem):
         s = b + self.X.T @ r / (length * self.size)
         soft = np.sign(s) * np.maximum(0.0, np.abs(s) - c.lambda_ / (length * self.size))
         violation = np.abs(b - soft).max(axis=0)
-        terms = np.abs(self.X).T @ (np.abs(self.X) @ np.abs(c.coef)) / (length * self.size)
+        terms = np.abs(self.X).T @ (np.abs(self.X) @ np.abs(c.coef) + np.abs(self.y)[:, None])
+        terms /= length * self.size
         floor = EPS * terms.max(axis=0)
         # A dual point: the residual, shrunk until no correlation exceeds lambda but by round-off.
         worst = np.abs(self.X.T @ r).max(axis=0)
-        allowed = c.lambda_ + 50 * floor * self.unit
+        blur = EPS * (np.abs(self.X).T @ np.abs(r)).max(axis=0)
+        allowed = c.lambda_ + 50 * (floor * self.unit + blur)
         theta = r * (allowed / np.maximum(worst, np.maximum(allowed, np.finfo(np.float64).tiny)))
         dual = 0.5 * self.size**2 - 0.5 * np.sum((self.y[:, None] - theta) ** 2, axis=0)
         primal = 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
-        relative = relative_gap(primal - dual, primal, dual, 0.5 * self.size**2)
+        relative, _ = relative_gap(primal - dual, primal, dual, 0.5 * self.size**2)
         return Certificate(violation, relative, floor)
 
     def spec(self) -> dict[str, Any]:

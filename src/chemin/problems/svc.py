@@ -17,11 +17,13 @@ import numpy as np
 from .base import (
     AT_BOUND,
     EPS,
+    NEARLY_ZERO,
     Certificate,
     Columns,
     Problem,
     Start,
     choose_intercept,
+    edge_blur,
     relative_gap,
     swept,
 )
@@ -57,11 +59,12 @@ class SVC(Problem):
     def start(self) -> Start:
         """All inside the margin; with an intercept, as many of each class as balance allows.
 
-        Above the sum of sqrt(K_ii K_jj) w_j nothing changes any more: |K_ij| is never larger.
+        Above the sum of sqrt(K_ii K_jj) w_j nothing changes any more: |K_ij| is never larger. The
+        walk begins at twice that, so that it sees how the intercept moves there.
         """
         n, w = len(self.y), self.w / self.z_unit
         root = np.sqrt(np.maximum(self.K.diagonal(), 0.0) / (self.unit / self.z_unit))
-        top = float(root.max() * (root @ w)) or 1.0
+        top = 2.0 * float(root.max() * (root @ w)) or 1.0
         stair, z = np.full(n, INSIDE), w.copy()
         if not self.intercept:
             return Start(stair, z, top, highest=True)
@@ -76,7 +79,7 @@ class SVC(Problem):
 
     def columns(self, z: Floats, t: Floats) -> Columns:
         n, lam = len(self.y), t * self.unit
-        alpha = swept(z[:n] * self.z_unit, self.z_unit)
+        alpha = swept(z[:n] * self.z_unit, self._scale(lam))
         coef = self.y[:, None] * alpha / lam
         if not self.intercept:
             b, interval = np.zeros(len(t)), np.zeros((2, len(t)))
@@ -88,6 +91,10 @@ class SVC(Problem):
                 interval[:, empty] = self._interval(coef[:, empty], low[:, empty])
             b, interval = choose_intercept(z[n] / t, interval, empty)
         return Columns(lam, coef, b, interval, alpha, lam)
+
+    def _scale(self, lam: Floats) -> Floats:
+        """What multipliers are measured by: the largest weight, or lambda where that is less."""
+        return self.z_unit * np.minimum(1.0, lam / self.unit)
 
     def _at_bounds(self, alpha: Floats) -> tuple[Any, Any]:
         near = AT_BOUND * self.z_unit
@@ -115,7 +122,7 @@ class SVC(Problem):
         natural = np.abs(c.alpha - np.clip(c.alpha + slack, 0.0, w)) / np.maximum(1.0, w)
         violation = natural.max(axis=0)
         if self.intercept:
-            total = np.maximum(c.alpha.sum(axis=0), np.finfo(np.float64).tiny)
+            total = np.maximum(c.alpha.sum(axis=0), NEARLY_ZERO * self._scale(c.lambda_))
             violation = np.maximum(violation, np.abs(self.y @ c.alpha) / total)
         norm = 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0)
         loss = np.maximum(0.0, slack)
@@ -124,9 +131,11 @@ class SVC(Problem):
         # P - D, summed point by point so that nothing large cancels.
         gap = np.sum((w - c.alpha) * loss + c.alpha * np.maximum(0.0, -slack), axis=0)
         gap = gap - c.intercept * (self.y @ c.alpha)
-        floor = EPS * np.max(self.system.coupling.gram.magnitude(c.coef), axis=0)
-        relative = relative_gap(gap, primal, dual, float(self.w.sum()))
-        return Certificate(violation, relative, floor)
+        terms = self.system.coupling.gram.magnitude(c.coef)
+        blur = edge_blur(slack, terms + np.abs(c.intercept) + 1.0, self.w)
+        blur = blur + EPS * np.abs(c.intercept) * c.alpha.sum(axis=0)
+        relative, noise = relative_gap(gap, primal, dual, float(self.w.sum()), blur)
+        return Certificate(violation, relative, np.maximum(EPS * terms.max(axis=0), noise))
 
     def spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept}

@@ -17,11 +17,13 @@ import numpy as np
 from .base import (
     AT_BOUND,
     EPS,
+    NEARLY_ZERO,
     Certificate,
     Columns,
     Problem,
     Start,
     choose_intercept,
+    edge_blur,
     relative_gap,
     swept,
 )
@@ -114,7 +116,7 @@ class SVR(Problem):
         along = self.parameter == "lambda"
         lam = t * self.unit if along else np.full(len(t), self.lambda_)
         eps = np.full(len(t), self.epsilon) if along else t * self.unit
-        alpha = swept(z[:n] * self.z_unit, self.z_unit)
+        alpha = swept(z[:n] * self.z_unit, self._scale(lam))
         coef = alpha / lam
         if not self.intercept:
             b, interval = np.zeros(len(t)), np.zeros((2, len(t)))
@@ -130,6 +132,11 @@ class SVR(Problem):
                 )
             b, interval = choose_intercept(traced, interval, empty)
         return Columns(lam if along else eps, coef, b, interval, alpha, lam, eps)
+
+    def _scale(self, lam: Floats) -> Floats:
+        """What multipliers are measured by: the largest weight, or lambda where that is less."""
+        scale = float(self.K.diagonal().max()) or 1.0
+        return np.minimum(self.z_unit, lam * self.sd / scale)
 
     def _pinned(self, alpha: Floats) -> Any:
         near, size = AT_BOUND * self.z_unit, np.abs(alpha)
@@ -163,8 +170,8 @@ class SVR(Problem):
         violation = np.max(np.abs(c.alpha - np.clip(soft, -w, w)) / np.maximum(1.0, w), axis=0)
         size = np.abs(c.alpha).sum(axis=0)
         if self.intercept:
-            tiny = np.finfo(np.float64).tiny
-            violation = np.maximum(violation, np.abs(c.alpha.sum(axis=0)) / np.maximum(size, tiny))
+            total = np.maximum(size, NEARLY_ZERO * self._scale(c.lambda_))
+            violation = np.maximum(violation, np.abs(c.alpha.sum(axis=0)) / total)
         # The shift costs nothing in exact arithmetic (sum beta = 0) and saves digits in this one.
         dual = (self.y - self.shift) @ c.alpha - c.epsilon * size - norm
         # P - D, summed point by point so that nothing large cancels.
@@ -173,9 +180,13 @@ class SVR(Problem):
         size = np.abs(c.alpha)
         gap = np.sum((w - size) * loss + size * (loss - inner), axis=0)
         gap = gap - (c.intercept - self.shift) * c.alpha.sum(axis=0)
-        floor = EPS * np.max(self.system.coupling.gram.magnitude(c.coef), axis=0) / self.sd
+        terms = self.system.coupling.gram.magnitude(c.coef)
+        sizes = terms + np.abs(c.intercept) + np.abs(self.y)[:, None]
+        blur = edge_blur(np.abs(r) - c.epsilon, sizes, self.w)
         zero = float(self.w @ np.abs(self.y - self.shift))
-        relative = relative_gap(gap, norm + losses, dual, zero)
+        blur = blur + EPS * np.abs(c.intercept) * size.sum(axis=0)
+        relative, noise = relative_gap(gap, norm + losses, dual, zero, blur)
+        floor = np.maximum(EPS * terms.max(axis=0) / self.sd, noise)
         return Certificate(violation, relative, floor)
 
     def spec(self) -> dict[str, Any]:
