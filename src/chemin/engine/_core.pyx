@@ -133,7 +133,7 @@ cdef class Core:
         self.ucap = 2 * block
         self.cap = 0
         self.settling = True
-        self._reserve(64)
+        self.reserve(64)
         diagonal = np.array([self.A[i, i] for i in self.p], dtype=float)
         root = np.ones(self.N)
         root[: self.n_core] = np.sqrt(np.abs(diagonal)) * np.abs(self.sign)
@@ -141,7 +141,7 @@ cdef class Core:
 
     # ------------------------------------------------------------------ memory
 
-    def _reserve(self, Py_ssize_t cap):
+    def reserve(self, Py_ssize_t cap):
         """Room for `cap` slots, keeping what there is."""
         cdef Py_ssize_t old = self.ns if self.cap else 0
         cap = min(max(cap, 64), self.N + self.bcap + 2)
@@ -198,7 +198,7 @@ cdef class Core:
         self.stair = np.array(stair, dtype=np.intp)
         free = np.flatnonzero(np.asarray(stair) % 2 == 0)
         self.ns = 0
-        self._reserve(len(free) + self.bcap + 2)
+        self.reserve(len(free) + self.bcap + 2)
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
         for i in free:
             self._new_slot(i, z[i], way)

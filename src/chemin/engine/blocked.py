@@ -18,6 +18,7 @@ BLOCK = 32  # steps between two verifications
 WATCH = 96  # variables looked at in a block, at least
 NIL = 1e-13  # relative pivots below are zero,
 DOUBT = 1e-8  # and those between are for the reference to judge: an inverse is not that precise
+STRAYED = 4.0  # times the tolerance: a block that drifts more is not kept
 REFRESH = 16  # blocks between two computations of h from scratch
 
 
@@ -55,7 +56,7 @@ class BlockWalker:
         while True:
             if not self.passed:
                 tiny = max(abs(self.t), ref.NEAR_ZERO * abs(begin))
-                self.core.tiny_t = ref.NOUGHT * tiny
+                self.core.tiny_t = ref.NOUGHT * tiny / (1.0 - ref.LONG)
             code = self.block(way, t_end)
             if code == _core.ARRIVED:
                 self.leave()
@@ -68,34 +69,48 @@ class BlockWalker:
                     return
 
     def block(self, way: float, t_end: float) -> int:
-        """Walk, verify and keep one block of steps."""
+        """Walk, verify and keep one block of steps.
+
+        A block that passes somebody over is walked again with an eye on him; one that drifts is
+        walked again with a fresh inverse, and left to the reference when that does not help.
+        """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
-        core._reserve(core.ns + 2 * BLOCK + 2)
-        linear = np.abs(self.system.q + t0 * self.system.r).max()
-        core.precision = ref.PRECISION * min(1.0, float(linear))
+        fresh = False
+        core.reserve(core.ns + 2 * BLOCK + 2)
+        core.precision = ref.PRECISION * min(1.0, self.system.pull(t0))
         watched = self.choose(way)
-        saved = core.snapshot()
         while True:
-            core.watch(watched, self.h, self.tolerance)
-            code = core.run(way, t_end)
-            missed = core.verify(self.h, t0, h_end)
-            if code == _core.BROKEN:
-                core.restore(saved)
-                return int(code)
-            if len(missed) == 0:
-                break
-            watched = np.union1d(watched, missed)
-            core.restore(saved)
             saved = core.snapshot()
-        self.take_over(h_end)
-        return code
+            core.watch(watched, self.h, self.tolerance)
+            code = int(core.run(way, t_end))
+            missed = core.verify(self.h, t0, h_end)
+            if code != _core.BROKEN and len(missed) == 0 and self.holds(h_end):
+                self.take_over(h_end)
+                return code
+            core.restore(saved)
+            if code == _core.BROKEN or (len(missed) == 0 and fresh):
+                return _core.BROKEN
+            if len(missed):
+                watched = np.union1d(watched, missed)
+            else:
+                fresh = True
+                self.enter(way)
+
+    def holds(self, h_end: Floats) -> bool:
+        """Whether the free variables have stayed on their treads through the block."""
+        free = self.core.free
+        free = free[free >= 0]
+        s, j = self.system.stairs, self.core.stairs[free]
+        level = s.value[free, j] + self.core.t * s.slope[free, j]
+        off = np.abs(h_end[free] - level) / self.tolerance[free]
+        return bool(np.all(off <= STRAYED))
 
     def take_over(self, h_end: Floats) -> None:
         moves, events = self.core.record()
         self.passed += len(events)
         self.core.commit()
-        self.stair = self.core.stairs
+        self.stair = self.core.stairs.copy()
         self.z = self.core.positions(np.where(self.stair % 2 == 1, self.level(0), 0.0))
         self.h, self.t = h_end, self.core.t
         self.recorder.extend(moves, events)
@@ -123,13 +138,13 @@ class BlockWalker:
 
     @property
     def tolerance(self) -> Floats:
-        linear = np.abs(self.system.q + self.core.t * self.system.r)
-        size = self.size + linear
+        system, t = self.system, self.core.t
+        size = self.size + np.abs(system.q + t * system.r)
         if self.guard:
-            floor = ref.EPS * size.max() / (linear.max() or ref.EPS)
+            floor = ref.EPS * size.max() / system.pull(t)
             if floor > ref.BLIND:
                 raise StopWalk(f"round-off ({floor:.1e} of a margin) hides what comes next")
-        return ref.PRECISION * linear.max() + ref.ROUNDING * size + ref.TINY
+        return system.tolerances(size, t, ref.PRECISION, ref.ROUNDING)
 
     def choose(self, way: float) -> Ints:
         """The pinned variables that may block soon."""
@@ -192,7 +207,7 @@ class BlockWalker:
         walker = ref.Walker(self.system, self.stair, self.z, self.t, self.recorder, self.rng)
         walker.guard = self.guard
         walker.passed = self.passed
-        arrived = walker.walk(t_end, most=1, t_begin=self.core.tiny_t / ref.NOUGHT)
+        arrived = walker.walk(t_end, most=1, t_begin=self.core.tiny_t / ref.NOUGHT * (1.0 - ref.LONG))
         self.passed = walker.passed
         self.stair, self.z, self.t = walker.stair, walker.z, walker.t
         self.rescues += 1

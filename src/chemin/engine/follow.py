@@ -50,7 +50,7 @@ def phase_one(
     e = h - wanted
     if not e.any():
         return stair, z
-    walker = make_walker(system.frozen(t, e), stair, z, 1.0, Recorder(0), rng)
+    walker = make_walker(system.frozen(t, e), stair, z, 1.0, Recorder(), rng)
     walker.walk(EPS)  # what is left of e then is round-off
     return walker.stair, walker.z
 
@@ -67,9 +67,10 @@ def follow(
     rng = np.random.default_rng(0)  # for ties only: same problem, same path
     t = start.t if begin is None else begin
     stair, z = phase_one(system, start, t, rng)
-    recorder = Recorder(system.coupling.n_core, max_events)
+    box = np.minimum(1.0, system.stairs.span()[: system.coupling.n_core])
+    recorder = Recorder(np.where(box > 0, box, 1.0), system.pull, max_events)
     if begin is None and not start.highest:
-        climber = ReferenceWalker(system, stair, z, t, Recorder(0), rng)
+        climber = ReferenceWalker(system, stair, z, t, Recorder(), rng)
         climber.walk(np.inf)
         stair, z, t = climber.stair, climber.z, climber.t
     walker = make_walker(system, stair, z, t, recorder, rng)

@@ -39,7 +39,6 @@ EPS = float(np.finfo(np.float64).eps)
 # Residuals are judged in two units: what the certificate can see (it asks for 1e-9 of the linear
 # term), and round-off: EPS times the sum of the absolute values of the terms that make them up.
 PRECISION = 1e-13
-TINY = float(np.finfo(np.float64).tiny)  # no tolerance is zero, whatever the data
 ROUNDING = 8 * EPS
 STILL = 64 * EPS  # a speed below this, relative to the terms that make it up, is zero
 ASIDE = 1e-10  # in a jump: who moves less than this part of the first may not end it
@@ -101,10 +100,10 @@ class Walker:
         """
         way = 1.0 if t_end >= self.t else -1.0
         move, jumps = self.settle(way), 0
-        t_begin = self.t if t_begin is None else t_begin
+        t_first = t_begin = self.t if t_begin is None else t_begin
         while most is None or most > 0:
             if not self.passed:  # it begins where something happens
-                t_begin = max(abs(self.t), NEAR_ZERO * abs(t_begin))
+                t_begin = max(abs(self.t), NEAR_ZERO * abs(t_first))
             move = self.on_drift(way, move)
             if self.guard and self.floor > BLIND:
                 raise StopWalk(f"round-off ({self.floor:.1e} of a margin) hides what comes next")
@@ -113,10 +112,10 @@ class Walker:
                 self.advance(move, abs(self.t), self.t + move.t * abs(self.t))
                 return True
             # Long ways are cut, so that drift is measured by the tolerance where the way ends.
-            far = max(abs(t_end), NOUGHT * abs(t_begin))
+            far = max(abs(t_end), NOUGHT * abs(t_begin) / (1.0 - LONG))
             if move.t and abs(self.t) > far and step > LONG * abs(self.t):
                 step, self.blocking = LONG * abs(self.t), np.zeros_like(self.blocking)
-            if t_end == 0.0 and abs(self.t) <= NOUGHT * abs(t_begin):
+            if t_end == 0.0 and abs(self.t) <= NOUGHT * abs(t_begin) / (1.0 - LONG):
                 step = max(step, abs(self.t))
             if move.t and step >= abs(t_end - self.t):
                 self.advance(move, abs(t_end - self.t), t_end)
@@ -161,11 +160,12 @@ class Walker:
         held = self.level(0)
         self.z[~self.tread] = held[~self.tread]
         self.h = self.system.residual(self.z, self.t)
-        linear = np.abs(self.system.q + self.t * self.system.r)
-        size = self.system.coupling.magnitude(self.z) + linear
-        self.floor = EPS * size.max() / (linear.max() or EPS)
-        self.nearly = PRECISION * min(1.0, linear.max())  # multipliers are of order 1, or of t
-        self.tolerance = self.slack * (PRECISION * linear.max() + ROUNDING * size) + TINY
+        size = self.system.coupling.magnitude(self.z)
+        size += np.abs(self.system.q + self.t * self.system.r)
+        pull = self.system.pull(self.t)
+        self.floor = EPS * size.max() / pull
+        self.nearly = PRECISION * min(1.0, pull)  # multipliers are of order 1, or of t
+        self.tolerance = self.slack * self.system.tolerances(size, self.t, PRECISION, ROUNDING)
         # Off its tread, or out of its pin's reach.
         reach = np.clip(self.h, self.level(-1), self.level(1))
         self.drift = self.h - np.where(self.tread, held, reach)

@@ -7,6 +7,7 @@ solution is at most a few moves away.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,8 +20,8 @@ from ..problems.staircase import Floats, Ints, Staircases
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
 CHECKPOINT = 64
-# Before the first move in which a multiplier changes by more than this (relative to t) nothing
-# happens to f: the path starts there.
+# Before the first move in which a multiplier changes by more than this part of its box (and of t)
+# nothing happens to f: the path starts there.
 NOTHING = 1e-9
 
 EVENT = np.dtype([("t", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i2"), ("move", "i8")])
@@ -45,8 +46,16 @@ class IndefiniteError(ValueError):
 class Recorder:
     """Collects moves and events while walking."""
 
-    def __init__(self, n_core: int, max_events: int | None = None) -> None:
-        self.n_core, self.max_events = n_core, max_events
+    def __init__(
+        self,
+        box: Floats | None = None,
+        pull: Callable[[float], float] = abs,
+        max_events: int | None = None,
+    ) -> None:
+        # What changes of multipliers are measured by: how far each can go, and the linear term.
+        self.box = np.ones(0) if box is None else box
+        self.pull = pull
+        self.n_core, self.max_events = len(self.box), max_events
         self.moves: list[tuple[float, float, float, NDArray[np.int32], Floats]] = []
         self.events: list[tuple[float, int, int, int, int]] = []
         self.first: int | None = None  # the first move in which something happens
@@ -61,7 +70,8 @@ class Recorder:
         self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
     ) -> None:
         if self.first is None:
-            core = np.abs(rate[index < self.n_core])
+            multiplier = index < self.n_core
+            core = np.abs(rate[multiplier]) / np.minimum(self.box[index[multiplier]], self.pull(t0))
             size = length if t0 == t1 else max(abs(t0), abs(t1))
             if core.size and core.max() * size > NOTHING:
                 self.first = len(self.moves)

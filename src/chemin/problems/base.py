@@ -22,7 +22,7 @@ AT_BOUND = 1e-9
 DUST = 16 * EPS
 # An objective below this part of the zero model's is a difference of much larger terms: gaps are
 # not judged relative to what double precision cannot tell from zero.
-NEARLY_ZERO = 1e-3
+NEARLY_ZERO = 1e-2
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def relative_gap(
 ) -> tuple[Floats, Floats]:
     """(P - D) / max(|P|, |D|, tiny), and round-off in the same unit.
 
-    tiny is a thousandth of the zero model's objective; `blur` is the round-off of the objective.
+    tiny is a hundredth of the zero model's objective; `blur` is the round-off of the objective.
     """
     size = np.maximum(np.maximum(np.abs(primal), np.abs(dual)), NEARLY_ZERO * zero)
     return gap / size, blur / size

@@ -174,13 +174,25 @@ class StaircaseSystem:
     q: Floats
     r: Floats
     stairs: Staircases
+    unit: tuple[float, float]  # residuals are measured by |unit[0] + t unit[1]|
 
     def __len__(self) -> int:
         return len(self.q)
 
     def frozen(self, t: float, e: Floats) -> StaircaseSystem:
         """The same system at a fixed t, with an artificial residual: g + tau e, along tau."""
-        return replace(self, q=self.q + t * self.r, r=e, stairs=self.stairs.frozen(t))
+        q, stairs = self.q + t * self.r, self.stairs.frozen(t)
+        return replace(self, q=q, r=e, stairs=stairs, unit=(self.pull(t), 0.0))
+
+    def pull(self, t: float) -> float:
+        """The size of the linear term, in one number: what residuals are measured by."""
+        return abs(self.unit[0] + t * self.unit[1]) or 1.0
+
+    def tolerances(self, size: Floats, t: float, precision: float, rounding: float) -> Floats:
+        """How precisely residuals can and must be known: unpenalised rows by their own terms."""
+        scale = np.full(len(self), self.pull(t))
+        scale[self.coupling.n_core :] = size[self.coupling.n_core :]
+        return precision * scale + rounding * size + np.finfo(np.float64).tiny
 
     def residual(self, z: Floats, t: float) -> Floats:
         """h = -(M z + q + t r)."""

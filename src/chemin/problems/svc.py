@@ -53,6 +53,7 @@ class SVC(Problem):
             q=np.zeros(n + intercept),
             r=np.concatenate([-np.ones(n), np.zeros(int(intercept))]),
             stairs=Staircases.stack(box, endless_tread(int(intercept))),
+            unit=(0.0, 1.0),
         )
 
     @property

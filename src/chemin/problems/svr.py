@@ -77,6 +77,7 @@ class SVR(Problem):
                 ),
                 endless_tread(int(intercept)),
             ),
+            unit=(0.0, 1.0) if moves else (pull, 0.0),
         )
 
     @property
