@@ -19,6 +19,7 @@ WATCH = 96  # variables looked at in a block, at least
 NIL = 1e-13  # relative pivots below are zero,
 DOUBT = 1e-8  # and those between are for the reference to judge: an inverse is not that precise
 STRAYED = 4.0  # times the tolerance: a block that drifts more is not kept
+REGULAR = 1e12  # condition numbers above this are the reference's business
 REFRESH = 16  # blocks between two computations of h from scratch
 
 
@@ -76,7 +77,7 @@ class BlockWalker:
         """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
-        fresh = False
+        fresh, jumps = False, core.n_jumps
         core.reserve(core.ns + 2 * BLOCK + 2)
         core.precision = ref.PRECISION * min(1.0, self.system.pull(t0))
         watched = self.choose(way)
@@ -85,7 +86,7 @@ class BlockWalker:
             core.watch(watched, self.h, self.tolerance)
             code = int(core.run(way, t_end))
             missed = core.verify(self.h, t0, h_end)
-            if code != _core.BROKEN and len(missed) == 0 and self.holds(h_end):
+            if code != _core.BROKEN and len(missed) == 0 and self.holds(h_end, jumps):
                 self.take_over(h_end)
                 return code
             core.restore(saved)
@@ -97,14 +98,23 @@ class BlockWalker:
                 fresh = True
                 self.enter(way)
 
-    def holds(self, h_end: Floats) -> bool:
+    def holds(self, h_end: Floats, jumps: int) -> bool:
         """Whether the free variables have stayed on their treads through the block."""
         free = self.core.free
         free = free[free >= 0]
         s, j = self.system.stairs, self.core.stairs[free]
         level = s.value[free, j] + self.core.t * s.slope[free, j]
         off = np.abs(h_end[free] - level) / self.tolerance[free]
-        return bool(np.all(off <= STRAYED))
+        return bool(np.all(off <= STRAYED)) and (self.core.n_jumps == jumps or self.regular(free))
+
+    def regular(self, free: Ints) -> bool:
+        """After jumps: whether G_FF is regular indeed."""
+        G = self.system.coupling.block(free, free)
+        try:
+            H = np.linalg.inv(G)
+        except np.linalg.LinAlgError:
+            return False
+        return bool(np.linalg.norm(G, 1) * np.linalg.norm(H, 1) < REGULAR)
 
     def take_over(self, h_end: Floats) -> None:
         moves, events = self.core.record()

@@ -95,8 +95,18 @@ def follow(
 
 def _look_further(walker: Any, recorder: Recorder) -> None:
     """From below the bound on the start to 1e-4 of the start itself, if there is one."""
+    begun = walker.t
     for _ in range(2):
         if recorder.top is None:
-            walker.walk(DEFAULT_RANGE * walker.t)
-    if recorder.top is not None and DEFAULT_RANGE * recorder.top < walker.t:
+            try:
+                walker.walk(DEFAULT_RANGE * walker.t)
+            except StopWalk:  # nothing, down to where double precision is blind
+                if recorder.top is None:
+                    recorder.forget_below(begun)
+                    return
+                raise
+    if recorder.top is None:
+        recorder.forget_below(begun)
+        return
+    if DEFAULT_RANGE * recorder.top < walker.t:
         walker.walk(DEFAULT_RANGE * recorder.top)

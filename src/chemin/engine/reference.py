@@ -26,6 +26,7 @@ the same walk: the drift is an artificial residual e, and g + tau e is followed 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ PRECISION = 1e-13
 ROUNDING = 8 * EPS
 STILL = 64 * EPS  # a speed below this, relative to the terms that make it up, is zero
 ASIDE = 1e-10  # in a jump: who moves less than this part of the first may not end it
-SINGULAR = 16 * EPS  # a pivot below this, likewise, is zero
+SINGULAR = 64 * EPS  # a pivot below this, likewise, is zero
 MENDER = -1.0  # a walker sent to mend drift does not send others
 LONG = 0.75  # of the way to zero: the longest step
 REFINEMENTS = 8  # at the most; one or two are enough when G_FF is well conditioned
@@ -176,7 +177,9 @@ class Walker:
     def factor(self) -> None:
         G = self.system.coupling.block(self.free, self.free)
         self.G = G.astype(np.longdouble)
-        self.lu = scipy.linalg.lu_factor(G, check_finite=False) if len(self.free) else None
+        with warnings.catch_warnings():  # an exact zero pivot: `solve` says what it can
+            warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
+            self.lu = scipy.linalg.lu_factor(G, check_finite=False) if len(self.free) else None
 
     def solve(self, b: Floats) -> Floats:
         """G_FF^-1 b, refined with residuals in extended precision.

@@ -91,8 +91,13 @@ class Recorder:
         for t, variable, origin, target, move in events[:room]:
             self.events.append((t, variable, origin, target, offset + move))
         if room is not None and len(events) >= room:
-            del self.moves[self.events[-1][4] :]
+            del self.moves[max(self.events[-1][4], 1) :]
             raise StopWalk(f"max_events = {self.max_events} reached")
+
+    def forget_below(self, t: float) -> None:
+        """Nothing has ever happened: keep the walk down to t, and no more."""
+        self.moves = [m for m in self.moves if m[1] >= t]
+        self.events = [e for e in self.events if e[4] < len(self.moves)]
 
     @property
     def top(self) -> float | None:
@@ -158,7 +163,8 @@ class Trace:
             complete,
             reason,
         )
-        return whole._from(recorder.first or 0, recorder.n_core) if trim else whole
+        first = min(recorder.first or 0, max(len(moves) - 1, 0))
+        return whole._from(first, recorder.n_core) if trim and moves else whole
 
     def _from(self, first: int, n_core: int) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
