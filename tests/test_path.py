@@ -136,6 +136,7 @@ def test_above_a_start_of_the_user_is_refused(iris):
 
 def test_interrupt_keeps_what_has_been_walked(iris, monkeypatch):
     """Oracle: the certificate, and the path without an interrupt."""
+    monkeypatch.setenv("CHEMIN_ENGINE", "reference")
     whole = svc_path(*iris, gamma=0.2)
     event = trace.Recorder.event
 
@@ -144,7 +145,6 @@ def test_interrupt_keeps_what_has_been_walked(iris, monkeypatch):
         if self.n_core and len(self.events) == 30:
             raise KeyboardInterrupt
 
-    monkeypatch.setenv("CHEMIN_ENGINE", "reference")
     monkeypatch.setattr(trace.Recorder, "event", interrupted)
     part = svc_path(*iris, gamma=0.2)
     assert not part.complete and "interrupt" in part.reason

@@ -205,6 +205,8 @@ def _trace(
     check_psd: bool,
 ) -> Path:
     problem = make_problem(name, data, signs, spec)
+    if data.kernel is not None:
+        _refuse_large_entries(problem.K)  # type: ignore[attr-defined]
     if check_psd:
         _refuse_indefinite(problem.K)  # type: ignore[attr-defined]
     begin, stop = (None if v is None else v / problem.unit for v in (walk["begin"], walk["stop"]))
@@ -215,6 +217,14 @@ def _trace(
     except IndefiniteError as error:
         raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
     return Path(problem, trace, data, closed_above=begin is None)
+
+
+def _refuse_large_entries(K: Floats) -> None:
+    """No entry of a positive semi-definite matrix is larger than the largest of its diagonal."""
+    largest, diagonal = max(float(K.max()), -float(K.min())), float(K.diagonal().max())
+    if largest > diagonal * (1 + 1e-8):
+        how = f"it has an entry of size {largest:.6g}, more than {diagonal:.6g} on its diagonal"
+        raise ValueError(_indefinite(how))
 
 
 def _refuse_indefinite(K: Floats) -> None:

@@ -71,6 +71,18 @@ cdef inline double dot(blas_int n, const double *x, const double *y) noexcept no
     return ddot(&n, <double *> x, &one, <double *> y, &one)
 
 
+cdef bint outside(
+    Py_ssize_t n, double t, const double *x, const double *lo, const double *los,
+    const double *hi, const double *his,
+) noexcept nogil:
+    """Whether any x lies outside [lo + t los, hi + t his]; without branches, to be vectorised."""
+    cdef Py_ssize_t i
+    cdef int bad = 0
+    for i in range(n):
+        bad |= (x[i] < lo[i] + t * los[i]) | (x[i] > hi[i] + t * his[i])
+    return bad != 0
+
+
 cdef class Core:
     """Free variables in slots, watched ones in rows; see the module's text."""
 
@@ -79,7 +91,8 @@ cdef class Core:
         const double[:, ::1] A
         const Py_ssize_t[::1] p
         const double[::1] sign, sigma, r
-        const double[:, ::1] border, value, slope
+        const double[:, ::1] border, value, slope, edges  # edges: sigma border, by columns
+        const double[::1] signs  # sigma sign
         readonly Py_ssize_t N, n_core, nA, nb
         # slots: the free variables
         readonly Py_ssize_t ns, n0, cap
@@ -97,20 +110,23 @@ cdef class Core:
         double[:, ::1] GW
         # everybody
         Py_ssize_t[::1] stair
-        double[::1] tol, span, off_lo, off_hi
+        double[::1] tol, keep, span, off_lo, off_hi
         bint settling, arriving
         readonly Py_ssize_t n_jumps
         unsigned long long seed
         # what the block did
         readonly Py_ssize_t n_moves, n_events, bcap
-        double[:, ::1] DZ, rates
+        public Py_ssize_t limit  # moves in a block, at most bcap
+        double[:, ::1] DZ, rates, C, folded, scaled
         double[::1] mt0, mt1, mlen
         Py_ssize_t[::1] mns
         char[:, ::1] mon
         double[::1] et
         Py_ssize_t[::1] ev, efrom, eto, emove
-        readonly double t
-        public double precision, still, singular, nil, doubt, indefinite, longest, tiny_t
+        readonly double t, off_treads, off_pins
+        double keep_0, keep_1
+        bint plain  # variable i has row i of A
+        public double precision, still, singular, nil, doubt, indefinite, longest, tiny_t, look_again
 
     def __init__(self, system, Py_ssize_t block):
         coupling = system.coupling
@@ -124,6 +140,11 @@ cdef class Core:
         self.slope = np.ascontiguousarray(system.stairs.slope)
         self.N, self.n_core, self.nA = len(system), coupling.n_core, len(coupling.gram)
         self.nb = self.N - self.n_core
+        self.plain = self.nA == self.n_core and bool(np.all(np.diff(self.p) == 1))
+        self.signs = np.asarray(self.sigma)[: self.n_core] * np.asarray(self.sign)
+        self.edges = np.ascontiguousarray(
+            (np.asarray(self.border) * np.asarray(self.sigma)[: self.n_core, None]).T
+        )
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
         self.span = system.stairs.span()
         self.off_lo = np.full(self.N, np.inf)
@@ -144,10 +165,11 @@ cdef class Core:
     def reserve(self, Py_ssize_t cap):
         """Room for `cap` slots, keeping what there is."""
         cdef Py_ssize_t old = self.ns if self.cap else 0
-        cap = min(max(cap, 64), self.N + self.bcap + 2)
         if cap <= self.cap:
             return
-        self.with_panel = cap < self.nA // 2
+        cap = min(max(cap, 64, 5 * self.cap // 4), self.N + self.ucap + 2)
+        # A copy of the free rows makes verification cheap; with H it may weigh no more than A.
+        self.with_panel = cap * (self.nA + cap) <= self.nA * self.nA
 
         def grown(a, shape, dtype=np.float64):
             out = np.zeros(shape, dtype=dtype)
@@ -182,6 +204,9 @@ cdef class Core:
         self.work = np.zeros(max(self.ucap, cap))
         self.DZ = np.zeros((self.bcap, cap))
         self.rates = np.zeros((self.bcap, cap))
+        self.C = np.zeros((self.bcap, self.nA))
+        self.folded = np.zeros((self.bcap, cap if self.with_panel else self.nA))
+        self.scaled = np.zeros((self.ucap, cap))
         self.mon = np.zeros((self.bcap, cap), dtype=np.int8)
         self.mt0, self.mt1, self.mlen = (np.zeros(self.bcap) for _ in range(3))
         self.mns = np.zeros(self.bcap, dtype=np.intp)
@@ -295,12 +320,12 @@ cdef class Core:
             else:
                 out[s] = self.border[i, j - self.n_core]
 
-    def rates_of_all(self, double way):
-        """h' of every variable in the present direction."""
+    def push(self, const double[::1] step):
+        """sigma G x for a step x of the free variables, in slot order: what M x does to all."""
         cdef:
             double[::1] x = np.zeros(self.cap if self.with_panel else self.nA)
-            double[::1] out = np.empty(self.nA)
-            double[::1] h = np.empty(self.N)
+            double[::1] out = np.zeros(self.nA)
+            double[::1] moved = np.empty(self.N)
             Py_ssize_t s, i, e
             double total
         with nogil:
@@ -308,11 +333,10 @@ cdef class Core:
                 i = self.slot_var[s]
                 if 0 <= i < self.n_core:
                     if self.with_panel:
-                        x[s] = self.sign[i] * self.zd[s]
+                        x[s] = self.sign[i] * step[s]
                     else:
-                        x[self.p[i]] += self.sign[i] * self.zd[s]
+                        x[self.p[i]] += self.sign[i] * step[s]
             if self.with_panel:
-                memset(&out[0], 0, self.nA * sizeof(double))
                 gemv_n(&self.panel[0, 0], self.nA, self.ns, self.nA, 1.0, &x[0], 0.0, &out[0])
             else:
                 gemv_n(&self.A[0, 0], self.nA, self.nA, self.nA, 1.0, &x[0], 0.0, &out[0])
@@ -321,20 +345,64 @@ cdef class Core:
                 for e in range(self.nb):
                     s = self._border_slot(e)
                     if s >= 0:
-                        total += self.border[i, e] * self.zd[s]
-                h[i] = -(self.sigma[i] * total + way * self.r[i])
+                        total += self.border[i, e] * step[s]
+                moved[i] = self.sigma[i] * total
             for e in range(self.nb):
                 i = self.n_core + e
                 total = 0.0
                 for s in range(self.ns):
                     if 0 <= self.slot_var[s] < self.n_core:
-                        total += self.border[self.slot_var[s], e] * self.zd[s]
-                h[i] = -(self.sigma[i] * total + way * self.r[i])
-        return np.asarray(h)
+                        total += self.border[self.slot_var[s], e] * step[s]
+                moved[i] = self.sigma[i] * total
+        return np.asarray(moved)
+
+    def rates_of_all(self, double way):
+        """h' of every variable in the present direction."""
+        return -(self.push(self.zd) + way * np.asarray(self.r))
+
+    def refine(self, double way):
+        """One step of refinement of z': residuals on treads must move as the treads do.
+
+        Returns h' of every variable.
+        """
+        cdef:
+            double[::1] rate = self.rates_of_all(way)
+            Py_ssize_t s, i
+        with nogil:
+            for s in range(self.ns):
+                i = self.slot_var[s]
+                self.g[s] = self.sigma[i] * (rate[i] - way * self.slope[i, self.stair[i]])
+            gemv_t(&self.H[0, 0], self.cap, self.ns, self.ns, 1.0, &self.g[0], 1.0, &self.zd[0])
+        return np.asarray(rate)
+
+    def urgency(self, const double[::1] h, const double[::1] rate, double way):
+        """For every pinned variable, about how soon it may block; infinite for the free."""
+        cdef:
+            double[::1] out = np.empty(self.N)
+            Py_ssize_t i, j
+            double typical = 0.0, low, high
+        with nogil:
+            for i in range(self.N):
+                typical += fabs(rate[i])
+            typical = 0.25 * typical / self.N + EPS
+            for i in range(self.N):
+                j = self.stair[i]
+                if j % 2 == 0:
+                    out[i] = INFINITY
+                    continue
+                low = h[i] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]
+                low /= max(self.slope[i, j - 1] * way - rate[i], 0.0) + typical
+                high = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - h[i]
+                high /= max(rate[i] - self.slope[i, j + 1] * way, 0.0) + typical
+                out[i] = min(low, high)
+        return np.asarray(out)
 
     # ------------------------------------------------------------------ a block
 
-    def watch(self, const Py_ssize_t[::1] variables, const double[::1] h, const double[::1] tol):
+    def watch(
+        self, const Py_ssize_t[::1] variables, const double[::1] h, const double[::1] tol,
+        const double[::1] keep, double keep_0, double keep_1,
+    ):
         """Begin a block, looking at these pinned variables."""
         cdef Py_ssize_t w, need = len(variables) + self.ucap + 1
         if need > self.wcap or self.GW.shape[1] != self.cap:
@@ -343,7 +411,8 @@ cdef class Core:
             self.w_var = np.zeros(self.wcap, dtype=np.intp)
             self.w_on = np.zeros(self.wcap, dtype=np.int8)
             self.hw, self.hd, self.hj = (np.zeros(self.wcap) for _ in range(3))
-        self.tol = np.array(tol)
+        self.tol, self.keep = np.array(tol), np.array(keep)
+        self.keep_0, self.keep_1 = keep_0, keep_1
         self.nw = len(variables)
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
         with nogil:
@@ -373,7 +442,7 @@ cdef class Core:
                 code = self._settle(way)
                 if code != C_GOES_ON:
                     return code
-            if self.n_moves == self.bcap or self.k + 4 > self.ucap or fabs(self.t) < 0.5 * begun:
+            if self.n_moves >= self.limit or self.k + 4 > self.ucap or fabs(self.t) < self.look_again * begun:
                 return C_FULL  # tolerances shrink with t: they are looked at again
             code = self._step(way, t_end)
             if code != C_GOES_ON:
@@ -700,7 +769,7 @@ cdef class Core:
         self.k += 1
         self.w_on[w] = 0
         for x in range(self.nw):
-            self.GW[x, new] = self._entry(self.w_var[x], i)
+            self.GW[x, new] = self._entry(i, self.w_var[x])  # along a row of A, for it is symmetric
         self._watch_rates(way)
         return C_GOES_ON
 
@@ -844,18 +913,19 @@ cdef class Core:
 
     # ------------------------------------------------------------------ the end of a block
 
-    cdef object _products(self):
+    cdef void _products(self):
         """(n_moves, nA): A times the change of z since the block's start, at every breakpoint."""
         cdef:
             blas_int m = self.n_moves, n = self.nA, ns = self.ns, ldb
             char no = b"N"
             double one = 1.0, zero = 0.0
             Py_ssize_t j, s, i
-            double[:, ::1] out = np.empty((m, self.nA))
-            double[:, ::1] dz = np.zeros((m, self.cap if self.with_panel else self.nA))
+            double[:, ::1] out = self.C
+            double[:, ::1] dz = self.folded
         ldb = dz.shape[1]
         with nogil:
             for j in range(m):
+                memset(&dz[j, 0], 0, ldb * sizeof(double))
                 for s in range(self.ns):
                     i = self.owner[s]
                     if i >= self.n_core:
@@ -870,7 +940,6 @@ cdef class Core:
             else:
                 dgemm(&no, &no, &n, &m, &n, &one, <double *> &self.A[0, 0], &n, &dz[0, 0], &ldb,
                       &zero, &out[0, 0], &n)
-        return np.asarray(out)
 
     def verify(self, const double[::1] h, double t0, double[::1] h_end):
         """Check everybody at every breakpoint; returns who was passed over unseen.
@@ -884,12 +953,12 @@ cdef class Core:
             double[::1] los = np.zeros(n), his = np.zeros(n)
             char[::1] busy = np.zeros(self.N, dtype=np.int8)
             char[::1] seen = np.zeros(self.N, dtype=np.int8)
-            double dt, t, x, total
-            bint plain = self.nA == n
+            double t, x, total
         if m == 0:
             h_end[:] = h
             return np.empty(0, dtype=np.intp)
-        c = self._products()
+        self._products()
+        c = self.C
         with nogil:
             for s in range(self.ns):
                 busy[self.owner[s]] = 1
@@ -904,18 +973,13 @@ cdef class Core:
                 los[i], his[i] = self.slope[i, j - 1], self.slope[i, j + 1]
             for j in range(m):
                 t = self.mt1[j]
-                dt = t - t0
-                for i in range(n):
-                    x = self.sign[i] * c[j, self.p[i]]
-                    for e in range(self.nb):
-                        s = self._border_slot(e)
-                        if s >= 0:
-                            x += self.border[i, e] * self.DZ[j, s]
-                    x = h[i] - self.sigma[i] * x - dt * self.r[i]
-                    h_end[i] = x
-                    if (x < lo[i] + t * los[i] or x > hi[i] + t * his[i]) and not seen[i]:
-                        seen[i] = 1
-                        count += 1
+                self._residuals(j, t - t0, &c[j, 0], &h[0], &h_end[0])
+                if outside(n, t, &h_end[0], &lo[0], &los[0], &hi[0], &his[0]):
+                    for i in range(n):
+                        x = h_end[i]
+                        if (x < lo[i] + t * los[i] or x > hi[i] + t * his[i]) and not seen[i]:
+                            seen[i] = 1
+                            count += 1
             for e in range(self.nb):
                 i = n + e
                 total = 0.0
@@ -923,24 +987,80 @@ cdef class Core:
                     if self.owner[s] < n:
                         total += self.border[self.owner[s], e] * self.DZ[m - 1, s]
                 h_end[i] = h[i] - self.sigma[i] * total - (self.mt1[m - 1] - t0) * self.r[i]
+            self._measure_drift(&h_end[0])
         return np.flatnonzero(np.asarray(seen)) if count else np.empty(0, dtype=np.intp)
+
+    cdef void _residuals(
+        self, Py_ssize_t j, double dt, const double *c, const double *h, double *out
+    ) noexcept nogil:
+        """h at breakpoint j, from its value at the block's start and A times the change of z."""
+        cdef:
+            Py_ssize_t i, e, s, n = self.n_core
+            const double *signs = &self.signs[0]
+            const double *edge
+            const double *r = &self.r[0]
+            double x
+        if self.plain:
+            for i in range(n):
+                out[i] = h[i] - signs[i] * c[i] - dt * r[i]
+        else:
+            for i in range(n):
+                out[i] = h[i] - signs[i] * c[self.p[i]] - dt * r[i]
+        for e in range(self.nb):
+            s = self._border_slot(e)
+            if s >= 0:
+                x = self.DZ[j, s]
+                edge = &self.edges[e, 0]
+                for i in range(n):
+                    out[i] -= edge[i] * x
+
+    cdef void _measure_drift(self, const double *h) noexcept nogil:
+        """How far residuals are off their treads, and out of their pins' reach, in units of `keep`."""
+        cdef Py_ssize_t i, j
+        cdef double x, level, keep, moving = fabs(self.keep_0 + self.t * self.keep_1)
+        self.off_treads = self.off_pins = 0.0
+        for i in range(self.N):
+            j = self.stair[i]
+            keep = self.keep[i] + (moving if i < self.n_core else 0.0)
+            if j % 2 == 0:
+                level = self.value[i, j] + self.t * self.slope[i, j]
+                self.off_treads = max(self.off_treads, fabs(h[i] - level) / keep)
+            else:
+                x = self.value[i, j - 1] + self.t * self.slope[i, j - 1] - h[i]
+                x = max(x, h[i] - self.value[i, j + 1] - self.t * self.slope[i, j + 1])
+                self.off_pins = max(self.off_pins, x / keep)
 
     cdef inline Py_ssize_t _border_slot(self, Py_ssize_t e) noexcept nogil:
         return self.slot_of[self.n_core + e]
 
     def record(self):
         """The block's moves (t0, t1, length, variables, rates) and events, as lists."""
-        moves = []
-        owner = np.asarray(self.owner)
+        cdef:
+            Py_ssize_t m, s, total = 0, at = 0
+            int[::1] index
+            double[::1] rate
+            Py_ssize_t[::1] pointer = np.zeros(self.n_moves + 1, dtype=np.intp)
         for m in range(self.n_moves):
-            on = np.flatnonzero(np.asarray(self.mon)[m, : self.mns[m]])
-            index = owner[on].astype(np.int32)
-            moves.append(
-                (self.mt0[m], self.mt1[m], self.mlen[m], index, np.asarray(self.rates)[m, on])
+            total += self.mns[m]
+        index, rate = np.empty(total, dtype=np.int32), np.empty(total)
+        with nogil:
+            for m in range(self.n_moves):
+                for s in range(self.mns[m]):
+                    if self.mon[m, s]:
+                        index[at], rate[at] = <int> self.owner[s], self.rates[m, s]
+                        at += 1
+                pointer[m + 1] = at
+        where, what = np.asarray(index), np.asarray(rate)
+        moves = [
+            (
+                self.mt0[m], self.mt1[m], self.mlen[m],
+                where[pointer[m] : pointer[m + 1]], what[pointer[m] : pointer[m + 1]],
             )
+            for m in range(self.n_moves)
+        ]
         events = [
-            (self.et[e], self.ev[e], self.efrom[e], self.eto[e], self.emove[e])
-            for e in range(self.n_events)
+            (self.et[m], self.ev[m], self.efrom[m], self.eto[m], self.emove[m])
+            for m in range(self.n_events)
         ]
         return moves, events
 
@@ -952,10 +1072,12 @@ cdef class Core:
             char yes = b"T"
             double one = 1.0
             Py_ssize_t s, x, last
-            double[:, ::1] scaled
+            double[:, ::1] scaled = self.scaled
         if self.k:
-            scaled = np.asarray(self.U)[: self.k] * np.asarray(self.d)[: self.k, None]
             with nogil:
+                for x in range(self.k):
+                    for s in range(self.ns):
+                        scaled[x, s] = self.d[x] * self.U[x, s]
                 for s in range(self.n0, self.ns):
                     memset(&self.H[s, 0], 0, self.ns * sizeof(double))
                     for x in range(self.n0):

@@ -14,13 +14,17 @@ from . import _core
 from . import reference as ref
 from .trace import Recorder, StopWalk
 
-BLOCK = 32  # steps between two verifications
+BLOCK = 64  # steps between two verifications, at most
+SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # variables looked at in a block, at least
 NIL = 1e-13  # relative pivots below are zero,
 DOUBT = 1e-8  # and those between are for the reference to judge: an inverse is not that precise
-STRAYED = 4.0  # times the tolerance: a block that drifts more is not kept
+# What may drift in a block, in units of the two tolerances: certificates do not see it yet.
+KEEP = 10.0, 4.0
+MEND = 0.05  # of that: where drift is corrected
 REGULAR = 1e12  # condition numbers above this are the reference's business
-REFRESH = 16  # blocks between two computations of h from scratch
+LOOK_AGAIN = 0.3  # tolerances shrink with the linear term: they are looked at again
+REFRESH = 32  # blocks between two computations of h from scratch
 
 
 class BlockWalker:
@@ -42,10 +46,12 @@ class BlockWalker:
         for name in ("still", "singular", "indefinite"):
             setattr(self.core, name, getattr(ref, name.upper()))
         self.core.nil, self.core.doubt = NIL, DOUBT
-        self.core.longest = ref.LONG
+        moves = system.unit[1] != 0.0
+        self.core.longest = ref.LONG if moves else np.inf
+        self.core.look_again = LOOK_AGAIN if moves else 0.0
         self.rescues = 0
         self.passed = 0
-        self.watch_size = WATCH
+        self.length, self.watching = BLOCK, WATCH
 
     # ------------------------------------------------------------------ the loop
 
@@ -60,52 +66,60 @@ class BlockWalker:
                 self.core.tiny_t = ref.NOUGHT * tiny / (1.0 - ref.LONG)
             code = self.block(way, t_end)
             if code == _core.ARRIVED:
+                self.mend()
                 self.leave()
                 return
             blocks += 1
-            if blocks % REFRESH == 0 or abs(self.core.t) < 0.5 * self.fresh_t:
+            if blocks % REFRESH == 0 or self.system.pull(self.core.t) < LOOK_AGAIN * self.fresh:
                 self.refresh()
-            if code != _core.FULL or not self.mend(way):
+            if code != _core.FULL or not self.mend():
                 if self.by_reference(way, t_end):
                     return
 
     def block(self, way: float, t_end: float) -> int:
         """Walk, verify and keep one block of steps.
 
-        A block that passes somebody over is walked again with an eye on him; one that drifts is
-        walked again with a fresh inverse, and left to the reference when that does not help.
+        A block that passes somebody over is walked again with an eye on him, and more are watched
+        from then on; one that drifts is walked again, shorter, then with a fresh inverse, and left
+        to the reference when nothing helps.
         """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
         fresh, jumps = False, core.n_jumps
         core.reserve(core.ns + 2 * BLOCK + 2)
         core.precision = ref.PRECISION * min(1.0, self.system.pull(t0))
-        watched = self.choose(way)
+        watched, tolerance, keep = self.choose(way), self.tolerance, self.keep
+        linear = [KEEP[0] * ref.PRECISION * u for u in self.system.unit]
+        keep[: self.system.coupling.n_core] -= abs(linear[0] + t0 * linear[1])
         while True:
             saved = core.snapshot()
-            core.watch(watched, self.h, self.tolerance)
+            core.limit = self.length
+            core.watch(watched, self.h, tolerance, keep, *linear)
             code = int(core.run(way, t_end))
             missed = core.verify(self.h, t0, h_end)
-            if code != _core.BROKEN and len(missed) == 0 and self.holds(h_end, jumps):
+            if code != _core.BROKEN and len(missed) == 0 and self.holds(jumps):
+                self.length = min(2 * self.length, BLOCK)
+                self.watching = max(WATCH, int(0.95 * self.watching))
                 self.take_over(h_end)
                 return code
             core.restore(saved)
-            if code == _core.BROKEN or (len(missed) == 0 and fresh):
-                return _core.BROKEN
             if len(missed):
                 watched = np.union1d(watched, missed)
-            else:
+                self.watching = int(1.5 * self.watching)
+            elif code != _core.BROKEN and self.length > SHORTEST:
+                self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
+            elif code != _core.BROKEN and not fresh:
                 fresh = True
                 self.enter(way)
+            else:
+                return _core.BROKEN
 
-    def holds(self, h_end: Floats, jumps: int) -> bool:
+    def holds(self, jumps: int) -> bool:
         """Whether the free variables have stayed on their treads through the block."""
+        if max(self.core.off_treads, self.core.off_pins) > 1.0:
+            return False
         free = self.core.free
-        free = free[free >= 0]
-        s, j = self.system.stairs, self.core.stairs[free]
-        level = s.value[free, j] + self.core.t * s.slope[free, j]
-        off = np.abs(h_end[free] - level) / self.tolerance[free]
-        return bool(np.all(off <= STRAYED)) and (self.core.n_jumps == jumps or self.regular(free))
+        return self.core.n_jumps == jumps or self.regular(free[free >= 0])
 
     def regular(self, free: Ints) -> bool:
         """After jumps: whether G_FF is regular indeed."""
@@ -144,62 +158,57 @@ class BlockWalker:
         self.z = self.core.positions(np.where(self.stair % 2 == 1, self.level(0), 0.0))
         self.h = system.residual(self.z, t)
         self.size = system.coupling.magnitude(self.z)
-        self.fresh_t = abs(t)
+        self.fresh, self.fresh_z = system.pull(t), float(np.abs(self.z).sum()) or 1.0
 
     @property
     def tolerance(self) -> Floats:
-        system, t = self.system, self.core.t
-        size = self.size + np.abs(system.q + t * system.r)
+        system, t, size = self.system, self.core.t, self.sizes()
         if self.guard:
             floor = ref.EPS * size.max() / system.pull(t)
             if floor > ref.BLIND:
                 raise StopWalk(f"round-off ({floor:.1e} of a margin) hides what comes next")
         return system.tolerances(size, t, ref.PRECISION, ref.ROUNDING)
 
+    @property
+    def keep(self) -> Floats:
+        precision, rounding = KEEP
+        system, t, size = self.system, self.core.t, self.sizes()
+        return system.tolerances(size, t, precision * ref.PRECISION, rounding * ref.ROUNDING)
+
+    def sizes(self) -> Floats:
+        """The sums of absolute terms; they shrink and grow about as the multipliers do."""
+        grown = float(np.abs(self.z).sum()) / self.fresh_z
+        return grown * self.size + np.abs(self.system.q + self.core.t * self.system.r)
+
     def choose(self, way: float) -> Ints:
-        """The pinned variables that may block soon."""
-        stair, system = self.stair, self.system
-        rows = np.flatnonzero(stair % 2 == 1)
-        if len(rows) <= self.watch_size:
-            return rows
-        s, t, j = system.stairs, self.core.t, stair[rows]
-        low = s.value[rows, j - 1] + t * s.slope[rows, j - 1]
-        high = s.value[rows, j + 1] + t * s.slope[rows, j + 1]
-        rate = self.core.rates_of_all(way)[rows]
-        below, above = s.slope[rows, j - 1] * way, s.slope[rows, j + 1] * way
-        gap_low, gap_high = self.h[rows] - low, high - self.h[rows]
-        typical = np.mean(np.abs(rate)) * 0.25 + ref.EPS
-        soon = np.minimum(
-            gap_low / (np.maximum(below - rate, 0) + typical),
-            gap_high / (np.maximum(rate - above, 0) + typical),
-        )
-        size = max(self.watch_size, int(np.sum(soon <= 0)))
-        chosen = np.argpartition(soon, min(size, len(rows) - 1))[:size]
-        return np.sort(rows[chosen])
+        """The pinned variables that may block soon; the direction is refined on the way."""
+        rate = self.core.refine(way)
+        n_pinned = len(self.stair) - self.core.ns
+        if n_pinned <= self.watching:
+            return np.flatnonzero(self.stair % 2 == 1)
+        soon = self.core.urgency(self.h, rate, way)
+        size = min(max(self.watching, int(np.count_nonzero(soon <= 0.0))), n_pinned - 1)
+        return np.sort(np.argpartition(soon, size)[:size])
 
     # ------------------------------------------------------------------ rescue
 
-    def mend(self, way: float) -> bool:
-        """Correct drift with the inverse, then with a fresh one; False when that fails."""
-        for fresh in (False, True):
-            off = self.drift()
-            if np.max(np.abs(off) / self.tolerance) <= 2.0:
-                return True
-            if fresh:
-                self.enter(way)
-            self.refresh()
-            free, off = self.core.free, self.drift()
-            step = self.core.correct(off[free])
-            z = self.z[free] + step
-            if np.any(z < self.level(-1)[free]) or np.any(z > self.level(1)[free]):
-                return False
+    def mend(self) -> bool:
+        """Correct drift with the inverse; False when the reference must do it."""
+        if max(self.core.off_treads, self.core.off_pins) <= MEND:
+            return True
+        free = self.core.free
+        step = self.core.correct(self.drift()[free])
+        z = self.z[free] + step
+        spare = 10.0 * self.core.precision  # at a corner, and settled there
+        low, high = self.level(-1)[free] - spare, self.level(1)[free] + spare
+        if np.all((z >= low) & (z <= high)):
             change = np.zeros_like(self.z)
             change[free] = step
             self.recorder.move(self.t, self.t, change, 1.0)
             self.core.shift(step)
-            self.refresh()
-            self.core.redirect()
-        return bool(np.max(np.abs(self.drift()) / self.tolerance) <= 2.0)
+            self.z = self.z + change
+            self.h = self.h - self.core.push(step)
+        return bool(np.all(np.abs(self.drift()) <= self.keep))
 
     def drift(self) -> Floats:
         """How far residuals are off their treads, or out of their pins' reach."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
@@ -55,7 +57,18 @@ def phase_one(
     return walker.stair, walker.z
 
 
-def follow(
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def follow(*args: Any, **options: Any) -> Trace:
+    """`follow_here` with one BLAS thread: products this small lose by sharing."""
+    with _blas().limit(limits=1, user_api="blas"):
+        return follow_here(*args, **options)
+
+
+def follow_here(
     system: StaircaseSystem,
     start: Start,
     *,

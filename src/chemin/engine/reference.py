@@ -114,7 +114,8 @@ class Walker:
                 return True
             # Long ways are cut, so that drift is measured by the tolerance where the way ends.
             far = max(abs(t_end), NOUGHT * abs(t_begin) / (1.0 - LONG))
-            if move.t and abs(self.t) > far and step > LONG * abs(self.t):
+            shrinks = self.system.unit[1] != 0.0 and abs(self.t) > far
+            if move.t and shrinks and step > LONG * abs(self.t):
                 step, self.blocking = LONG * abs(self.t), np.zeros_like(self.blocking)
             if t_end == 0.0 and abs(self.t) <= NOUGHT * abs(t_begin) / (1.0 - LONG):
                 step = max(step, abs(self.t))

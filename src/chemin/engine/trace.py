@@ -84,9 +84,10 @@ class Recorder:
     def extend(self, moves: list[Any], events: list[Any]) -> None:
         """A block of moves and events; events count their moves from the block's first."""
         offset = len(self.moves)
-        for t0, t1, length, index, rate in moves:
-            self._look_for_first(t0, t1, length, index, rate)
-            self.moves.append((t0, t1, length, index, rate))
+        for move in moves:
+            if self.first is None:
+                self._look_for_first(*move)
+            self.moves.append(move)
         room = None if self.max_events is None else self.max_events - len(self.events)
         for t, variable, origin, target, move in events[:room]:
             self.events.append((t, variable, origin, target, offset + move))

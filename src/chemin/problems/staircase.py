@@ -131,7 +131,20 @@ class Coupling:
     def n_core(self) -> int:
         return len(self.index)
 
-    @property
+    @cached_property
+    def plain(self) -> bool:
+        """Whether variable i has row i of A."""
+        return np.array_equal(self.index, np.arange(len(self.gram)))
+
+    def fold(self, core: Floats) -> Floats:
+        """From variables to rows of A, adding up those that share one."""
+        if self.plain:
+            return core
+        folded = np.zeros((len(self.gram), *core.shape[1:]))
+        np.add.at(folded, self.index, core)
+        return folded
+
+    @cached_property
     def sigma(self) -> Floats:
         sigma = np.ones(self.n_core + self.border.shape[1])
         sigma[self.n_core :] = -1.0
@@ -140,8 +153,7 @@ class Coupling:
     def dot(self, z: Floats) -> Floats:
         """M z, for one vector or a matrix of columns."""
         core, edge = z[: self.n_core], z[self.n_core :]
-        folded = np.zeros((len(self.gram), *z.shape[1:]))
-        np.add.at(folded, self.index, (self.sign * core.T).T)
+        folded = self.fold((self.sign * core.T).T)
         top = (self.sign * self.gram.dot(folded)[self.index].T).T + self.border @ edge
         return np.concatenate([top, -self.border.T @ core])
 
@@ -149,9 +161,7 @@ class Coupling:
         """A bound on |M| |z|, for tolerances."""
         core, edge = np.abs(z[: self.n_core]), np.abs(z[self.n_core :])
         size = np.abs(self.sign)
-        folded = np.zeros(len(self.gram))
-        np.add.at(folded, self.index, size * core)
-        top = size * self.gram.magnitude(folded)[self.index] + np.abs(self.border) @ edge
+        top = size * self.gram.magnitude(self.fold(size * core))[self.index] + np.abs(self.border) @ edge
         return np.concatenate([top, np.abs(self.border).T @ core])
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
