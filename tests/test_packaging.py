@@ -97,29 +97,26 @@ def test_version_is_the_same_everywhere():
 
 
 class TestCompiledCore:
-    """The extension module imports and its BLAS agrees with NumPy."""
+    """The extension module imports, and its BLAS agrees with NumPy."""
 
-    @pytest.mark.parametrize("shape", [(1, 1), (7, 3), (3, 7), (0, 4), (4, 0), (200, 130)])
-    def test_gemv_rows_equals_numpy(self, shape):
-        from chemin.engine._core import gemv_rows
+    @pytest.mark.parametrize("n, free", [(2, 1), (30, 7), (30, 29), (200, 60)])
+    def test_push_equals_numpy(self, n, free):
+        """Oracle: M x by NumPy, for a step x of the free variables."""
+        from chemin.engine._core import Core
+
+        from chemin.problems import SVC
 
         rng = np.random.default_rng(0)
-        A, x, out = rng.normal(size=shape), rng.normal(size=shape[1]), np.full(shape[0], np.nan)
-        gemv_rows(A, x, out)
-        np.testing.assert_allclose(out, A @ x, rtol=1e-13, atol=1e-13)
-
-    def test_read_only_input_is_welcome(self):
-        from chemin.engine._core import gemv_rows
-
-        A, x, out = np.eye(3), np.arange(3.0), np.empty(3)
-        A.flags.writeable = x.flags.writeable = False
-        gemv_rows(A, x, out)
-        np.testing.assert_array_equal(out, x)
-
-    def test_wrong_shapes_are_refused(self):
-        from chemin.engine._core import gemv_rows
-
-        with pytest.raises(ValueError, match="x has 2 elements, expected 3"):
-            gemv_rows(np.eye(3), np.ones(2), np.ones(3))
-        with pytest.raises(ValueError, match="out has 4 elements, expected 3"):
-            gemv_rows(np.eye(3), np.ones(3), np.ones(4))
+        X = rng.normal(size=(n, 3))
+        y = np.where(np.arange(n) % 2, 1.0, -1.0)
+        K = X @ X.T + np.eye(n)
+        K.flags.writeable = False  # read-only arrays are welcome
+        system = SVC(K, y, np.ones(n)).system
+        stair = np.append(np.where(np.arange(n) < free, 2, 1), 2)
+        core = Core(system, 16)
+        index = np.flatnonzero(stair == 2)
+        H = np.linalg.inv(system.coupling.block(index, index))
+        core.load(stair, np.zeros(n + 1), 1.0, -1.0, H)
+        x = np.zeros(n + 1)
+        x[index] = rng.normal(size=len(index))
+        np.testing.assert_allclose(core.push(x[index]), system.coupling.dot(x), atol=1e-12)

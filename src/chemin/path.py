@@ -296,12 +296,13 @@ class Path:
             "reason": t.reason,
             "closed_above": self._closed_above,
         }
-        arrays = {"X": d.X, "y": d.y, "weight": d.weight}
+        arrays: dict[str, NDArray[Any]] = {"X": d.X, "y": d.y, "weight": d.weight}
         if d.classes is not None:
             arrays["classes"] = d.classes
         for field in _TRACE_FIELDS:
             arrays[f"trace_{field}"] = getattr(t, field)
-        np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+        arrays["header"] = np.array(json.dumps(header))
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 _TRACE_FIELDS = ("z_start", "t0", "t1", "length", "pointer", "index", "rate", "events", "before")

@@ -18,7 +18,7 @@ not been touched.
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
 from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv
@@ -122,11 +122,12 @@ cdef class Core:
         Py_ssize_t[::1] mns
         char[:, ::1] mon
         double[::1] et
-        Py_ssize_t[::1] ev, efrom, eto, emove
+        Py_ssize_t[::1] ev, e_from, e_to, emove
         readonly double t, off_treads, off_pins
         double keep_0, keep_1
         bint plain  # variable i has row i of A
-        public double precision, still, singular, nil, doubt, indefinite, longest, tiny_t, look_again
+        public double precision, still, nil, doubt, indefinite
+        public double longest, tiny_t, look_again
 
     def __init__(self, system, Py_ssize_t block):
         coupling = system.coupling
@@ -211,7 +212,7 @@ cdef class Core:
         self.mt0, self.mt1, self.mlen = (np.zeros(self.bcap) for _ in range(3))
         self.mns = np.zeros(self.bcap, dtype=np.intp)
         self.et = np.zeros(self.ucap)
-        self.ev, self.efrom, self.eto, self.emove = (
+        self.ev, self.e_from, self.e_to, self.emove = (
             np.zeros(self.ucap, dtype=np.intp) for _ in range(4)
         )
         self.cap = cap
@@ -442,7 +443,9 @@ cdef class Core:
                 code = self._settle(way)
                 if code != C_GOES_ON:
                     return code
-            if self.n_moves >= self.limit or self.k + 4 > self.ucap or fabs(self.t) < self.look_again * begun:
+            if self.n_moves >= self.limit or self.k + 4 > self.ucap:
+                return C_FULL
+            if fabs(self.t) < self.look_again * begun:
                 return C_FULL  # tolerances shrink with t: they are looked at again
             code = self._step(way, t_end)
             if code != C_GOES_ON:
@@ -476,7 +479,7 @@ cdef class Core:
     cdef int _step(self, double way, double t_end) noexcept nogil:
         """Advance to the first block; near corners are given offsets."""
         cdef Py_ssize_t s, w, i, j, who = -1
-        cdef double best = INFINITY, step, gap, rate, noise, size, noise_z, edge
+        cdef double best = INFINITY, step, gap, rate, noise, size, noise_z
         cdef double span = max(fabs(self.t), EPS)
         cdef bint slot = True, cut = False
         noise_z = self._noise_z()
@@ -544,8 +547,8 @@ cdef class Core:
         self.n_moves += 1
 
     cdef void _note(self, Py_ssize_t m) noexcept nogil:
-        """Where z stands, relative to the block's start, in the units of A."""
-        cdef Py_ssize_t s, i
+        """Where z stands, relative to the block's start."""
+        cdef Py_ssize_t s
         for s in range(self.ns):
             self.DZ[m, s] = self.zs[s] - self.z0[s]
         memset(&self.DZ[m, self.ns], 0, (self.cap - self.ns) * sizeof(double))
@@ -711,9 +714,9 @@ cdef class Core:
     cdef void _event(self, Py_ssize_t i, int side) noexcept nogil:
         cdef Py_ssize_t e = self.n_events
         self.et[e], self.ev[e], self.emove[e] = self.t, i, self.n_moves
-        self.efrom[e] = self.stair[i]
+        self.e_from[e] = self.stair[i]
         self.stair[i] += side
-        self.eto[e] = self.stair[i]
+        self.e_to[e] = self.stair[i]
         self.n_events += 1
 
     cdef int _enter(
@@ -1015,7 +1018,7 @@ cdef class Core:
                     out[i] -= edge[i] * x
 
     cdef void _measure_drift(self, const double *h) noexcept nogil:
-        """How far residuals are off their treads, and out of their pins' reach, in units of `keep`."""
+        """How far residuals are off their treads or out of pins' reach, in units of `keep`."""
         cdef Py_ssize_t i, j
         cdef double x, level, keep, moving = fabs(self.keep_0 + self.t * self.keep_1)
         self.off_treads = self.off_pins = 0.0
@@ -1059,7 +1062,7 @@ cdef class Core:
             for m in range(self.n_moves)
         ]
         events = [
-            (self.et[m], self.ev[m], self.efrom[m], self.eto[m], self.emove[m])
+            (self.et[m], self.ev[m], self.e_from[m], self.e_to[m], self.emove[m])
             for m in range(self.n_events)
         ]
         return moves, events
@@ -1123,6 +1126,7 @@ cdef class Core:
     def restore(self, saved):
         """Back to the block's start: H0 and the panel have not been touched."""
         (
-            self.t, self.ns, self.settling, self.arriving, self.stair, self.zs, self.zd, self.lo, self.hi, self.b,
+            self.t, self.ns, self.settling, self.arriving, self.stair, self.zs, self.zd, self.lo,
+            self.hi, self.b,
             self.slot_var, self.owner, self.slot_of, self.off_lo, self.off_hi,
         ) = saved

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from ..problems.staircase import Floats, Ints, StaircaseSystem
-from . import _core
+from . import _core  # type: ignore[attr-defined]
 from . import reference as ref
 from .trace import Recorder, StopWalk
 
@@ -43,7 +43,7 @@ class BlockWalker:
         self.recorder, self.rng = recorder, rng
         self.guard = False
         self.core = _core.Core(system, BLOCK)
-        for name in ("still", "singular", "indefinite"):
+        for name in ("still", "indefinite"):
             setattr(self.core, name, getattr(ref, name.upper()))
         self.core.nil, self.core.doubt = NIL, DOUBT
         moves = system.unit[1] != 0.0
@@ -226,7 +226,9 @@ class BlockWalker:
         walker = ref.Walker(self.system, self.stair, self.z, self.t, self.recorder, self.rng)
         walker.guard = self.guard
         walker.passed = self.passed
-        arrived = walker.walk(t_end, most=1, t_begin=self.core.tiny_t / ref.NOUGHT * (1.0 - ref.LONG))
+        arrived = walker.walk(
+            t_end, most=1, t_begin=self.core.tiny_t / ref.NOUGHT * (1.0 - ref.LONG)
+        )
         self.passed = walker.passed
         self.stair, self.z, self.t = walker.stair, walker.z, walker.t
         self.rescues += 1

@@ -23,11 +23,15 @@ except ImportError:  # a source tree on the path, nothing compiled
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops when nobody says
 
 
-def make_walker(*args: Any) -> Any:
-    """The compiled engine, or the readable one when CHEMIN_ENGINE=reference."""
-    if BlockWalker is None or os.environ.get("CHEMIN_ENGINE") == "reference":
-        return ReferenceWalker(*args)
-    return BlockWalker(*args)
+def make_walker(system: StaircaseSystem, *args: Any) -> Any:
+    """The compiled engine, or the readable one when CHEMIN_ENGINE=reference.
+
+    Pins that move with t are the readable one's, for now.
+    """
+    moving_pins = bool(np.any(system.stairs.slope[:, 1::2]))
+    if BlockWalker is None or moving_pins or os.environ.get("CHEMIN_ENGINE") == "reference":
+        return ReferenceWalker(system, *args)
+    return BlockWalker(system, *args)
 
 
 def phase_one(

@@ -82,6 +82,7 @@ class Walker:
         self.sigma = system.coupling.sigma
         self.rows = np.arange(len(system))
         self.jump: Floats | None = None
+        self.h: Floats
         self.mended: float | None = None  # the t at which drift was last walked back
         self.span = system.stairs.span()
         self.slack = 1.0
@@ -343,7 +344,9 @@ class Walker:
             self.z = z
         else:
             system = self.system.frozen(self.t, self.drift)
-            mender = Walker(system, self.stair, self.z, 1.0, StandingRecorder(self.recorder, self.t), self.rng)
+            mender = Walker(
+                system, self.stair, self.z, 1.0, StandingRecorder(self.recorder, self.t), self.rng
+            )
             mender.mended = MENDER
             mender.walk(0.5 / off)  # what is left then is within the tolerance
             self.stair, self.z = mender.stair, mender.z

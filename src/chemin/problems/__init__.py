@@ -15,7 +15,7 @@ __all__ = [
     "DenseGram",
     "Lasso",
     "Problem",
-    "Staircases",
     "StaircaseSystem",
+    "Staircases",
     "Start",
 ]

@@ -77,7 +77,11 @@ class Problem(ABC):
     parameter: str
     unit: float  # parameter = unit * t
     system: StaircaseSystem
-    start: Start
+
+    @property
+    @abstractmethod
+    def start(self) -> Start:
+        """Where the walk may begin."""
 
     @abstractmethod
     def columns(self, z: Floats, t: Floats) -> Columns:

@@ -161,7 +161,8 @@ class Coupling:
         """A bound on |M| |z|, for tolerances."""
         core, edge = np.abs(z[: self.n_core]), np.abs(z[self.n_core :])
         size = np.abs(self.sign)
-        top = size * self.gram.magnitude(self.fold(size * core))[self.index] + np.abs(self.border) @ edge
+        top = size * self.gram.magnitude(self.fold(size * core))[self.index]
+        top += np.abs(self.border) @ edge
         return np.concatenate([top, np.abs(self.border).T @ core])
 
     def block(self, rows: Ints, cols: Ints) -> Floats:

@@ -63,7 +63,7 @@ class SVR(Problem):
         else:
             self.unit, pull, tube = self.sd, lambda_ / force, (0.0, lambda_ / force)
         box = w / self.z_unit
-        edge = tuple(-level for level in tube)
+        edge = (-tube[0], -tube[1])
         ones = np.ones((n, int(intercept)))
         target = np.concatenate([-pull * self.u, np.zeros(int(intercept))])
         moves = along == "lambda"
@@ -128,9 +128,7 @@ class SVR(Problem):
             empty = np.all(self._pinned(alpha), axis=0)
             interval = np.tile(traced, (2, 1))
             if empty.any():
-                interval[:, empty] = self._interval(
-                    coef[:, empty], alpha[:, empty], eps[empty]
-                )
+                interval[:, empty] = self._interval(coef[:, empty], alpha[:, empty], eps[empty])
             b, interval = choose_intercept(traced, interval, empty)
         return Columns(lam if along else eps, coef, b, interval, alpha, lam, eps)
 
