@@ -6,7 +6,7 @@ It knows M, q, r and staircases, never a loss. Within a block the inverse of G_F
     H = H0 + sum_j d_j u_j u_j'
 
 so that an event costs one product with H0 (a variable enters) or none (one leaves), and H0 is
-brought up to date at the end of the block by one matrix product:
+brought up to date at the end of the block by rank-k products (only its lower half is kept):
 
     enters:  u = (H g; -1), d = 1 / s          slots of free variables only grow within a block;
     leaves:  u = H e_k,     d = -1 / H_kk      who leaves keeps its slot, empty, until the end
@@ -18,10 +18,10 @@ not been touched.
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv
+from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, dsymv, dsyrk
 
 # blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
 include "blas_int.pxi"
@@ -64,6 +64,17 @@ cdef inline void gemv_n(
     if rows == 0:
         return
     dgemv(&trans, &columns, &rows, &alpha, <double *> a, &lda, <double *> x, &one, &beta, out, &one)
+
+
+cdef inline void symv(
+    const double *h, blas_int ld, blas_int n, const double *x, double beta, double *out,
+) noexcept nogil:
+    """out = H x + beta out, H symmetric, its lower half row-major."""
+    cdef char half = b"U"
+    cdef blas_int one = 1
+    cdef double alpha = 1.0
+    if n > 0:
+        dsymv(&half, &n, &alpha, <double *> h, &ld, <double *> x, &one, &beta, out, &one)
 
 
 cdef inline double dot(blas_int n, const double *x, const double *y) noexcept nogil:
@@ -262,7 +273,7 @@ cdef class Core:
 
     def redirect(self):
         """z' = H b, afresh."""
-        gemv_t(&self.H[0, 0], self.cap, self.ns, self.ns, 1.0, &self.b[0], 0.0, &self.zd[0])
+        symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
 
     @property
     def free(self):
@@ -280,8 +291,11 @@ cdef class Core:
 
     def correct(self, drift):
         """The step of the free variables that takes `drift` (in slot order) away: H sigma drift."""
-        sigma = np.asarray(self.sigma)[self.free]
-        return np.asarray(self.H)[: self.ns, : self.ns] @ (sigma * drift)
+        cdef double[::1] b = np.asarray(self.sigma)[self.free] * drift
+        cdef double[::1] out = np.zeros(self.ns)
+        if self.ns:
+            symv(&self.H[0, 0], self.cap, self.ns, &b[0], 0.0, &out[0])
+        return np.asarray(out)
 
     def shift(self, step):
         np.asarray(self.zs)[: self.ns] += step
@@ -373,7 +387,7 @@ cdef class Core:
             for s in range(self.ns):
                 i = self.slot_var[s]
                 self.g[s] = self.sigma[i] * (rate[i] - way * self.slope[i, self.stair[i]])
-            gemv_t(&self.H[0, 0], self.cap, self.ns, self.ns, 1.0, &self.g[0], 1.0, &self.zd[0])
+            symv(&self.H[0, 0], self.cap, self.ns, &self.g[0], 1.0, &self.zd[0])
         return np.asarray(rate)
 
     def urgency(self, const double[::1] h, const double[::1] rate, double way):
@@ -731,7 +745,7 @@ cdef class Core:
             double diagonal = self._entry(i, i), pivot, size, gain
         memcpy(g, &self.GW[w, 0], ns * sizeof(double))
         # v = H g = H0 g + U' D U g
-        gemv_t(&self.H[0, 0], self.cap, self.n0, self.n0, 1.0, g, 0.0, v)
+        symv(&self.H[0, 0], self.cap, self.n0, g, 0.0, v)
         memset(v + self.n0, 0, (ns - self.n0) * sizeof(double))
         gemv_t(&self.U[0, 0], self.cap, self.k, ns, 1.0, g, 0.0, &self.work[0])
         for x in range(self.k):
@@ -875,7 +889,9 @@ cdef class Core:
             double *u = &self.U[self.k, 0]
             double pivot, size = 0.0, largest = 0.0, gain
         if s < self.n0:
-            memcpy(u, &self.H[s, 0], self.n0 * sizeof(double))
+            memcpy(u, &self.H[s, 0], (s + 1) * sizeof(double))
+            for x in range(s + 1, self.n0):
+                u[x] = self.H[x, s]
             memset(u + self.n0, 0, (self.cap - self.n0) * sizeof(double))
         else:
             memset(u, 0, self.cap * sizeof(double))
@@ -1070,23 +1086,33 @@ cdef class Core:
     def commit(self):
         """H0 takes the block's changes, and empty slots go."""
         cdef:
-            blas_int ns = self.ns, k = self.k, ld = self.cap
+            blas_int ns = self.ns, more = 0, less = 0, ld = self.cap
             char no = b"N"
-            char yes = b"T"
-            double one = 1.0
+            char half = b"U"
+            double one = 1.0, minus = -1.0
             Py_ssize_t s, x, last
             double[:, ::1] scaled = self.scaled
         if self.k:
             with nogil:
+                # u sqrt|d|, those that add before those that take away
                 for x in range(self.k):
-                    for s in range(self.ns):
-                        scaled[x, s] = self.d[x] * self.U[x, s]
+                    if self.d[x] > 0:
+                        for s in range(self.ns):
+                            scaled[more, s] = sqrt(self.d[x]) * self.U[x, s]
+                        more += 1
+                for x in range(self.k):
+                    if self.d[x] <= 0:
+                        for s in range(self.ns):
+                            scaled[more + less, s] = sqrt(-self.d[x]) * self.U[x, s]
+                        less += 1
                 for s in range(self.n0, self.ns):
-                    memset(&self.H[s, 0], 0, self.ns * sizeof(double))
-                    for x in range(self.n0):
-                        self.H[x, s] = 0.0
-                dgemm(&no, &yes, &ns, &ns, &k, &one, &self.U[0, 0], &ld, &scaled[0, 0], &ld, &one,
-                      &self.H[0, 0], &ld)
+                    memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
+                if more:
+                    dsyrk(&half, &no, &ns, &more, &one, &scaled[0, 0], &ld, &one,
+                          &self.H[0, 0], &ld)
+                if less:
+                    dsyrk(&half, &no, &ns, &less, &minus, &scaled[more, 0], &ld, &one,
+                          &self.H[0, 0], &ld)
         with nogil:
             s = 0
             while s < self.ns:
@@ -1100,12 +1126,13 @@ cdef class Core:
         self.n0, self.k = self.ns, 0
 
     cdef void _move_slot(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        """The last slot, a, moves to b; only the lower half of H counts."""
         cdef Py_ssize_t x
         self.H[b, b] = self.H[a, a]
-        for x in range(self.ns):
-            if x != a and x != b:
-                self.H[b, x] = self.H[a, x]
-                self.H[x, b] = self.H[a, x]
+        for x in range(b):
+            self.H[b, x] = self.H[a, x]
+        for x in range(b + 1, a):
+            self.H[x, b] = self.H[a, x]
         self.slot_var[b], self.owner[b] = self.slot_var[a], self.owner[a]
         self.zs[b], self.zd[b], self.b[b] = self.zs[a], self.zd[a], self.b[a]
         self.lo[b], self.hi[b] = self.lo[a], self.hi[a]

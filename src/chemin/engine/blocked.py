@@ -24,6 +24,7 @@ KEEP = 10.0, 4.0
 MEND = 0.05  # of that: where drift is corrected
 REGULAR = 1e12  # condition numbers above this are the reference's business
 LOOK_AGAIN = 0.3  # tolerances shrink with the linear term: they are looked at again
+STALE = 0.1  # of the linear term at the last computation of h from scratch: time for another
 REFRESH = 32  # blocks between two computations of h from scratch
 
 
@@ -70,7 +71,7 @@ class BlockWalker:
                 self.leave()
                 return
             blocks += 1
-            if blocks % REFRESH == 0 or self.system.pull(self.core.t) < LOOK_AGAIN * self.fresh:
+            if blocks % REFRESH == 0 or self.system.pull(self.core.t) < STALE * self.fresh:
                 self.refresh()
             if code != _core.FULL or not self.mend():
                 if self.by_reference(way, t_end):
