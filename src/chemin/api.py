@@ -212,7 +212,12 @@ def _trace(
     begin, stop = (None if v is None else v / problem.unit for v in (walk["begin"], walk["stop"]))
     try:
         trace = follow(
-            problem.system, problem.start, begin=begin, stop=stop, max_events=walk["max_events"]
+            problem.system,
+            problem.start,
+            begin=begin,
+            stop=stop,
+            max_events=walk["max_events"],
+            verbose=walk["verbose"],
         )
     except IndefiniteError as error:
         raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None

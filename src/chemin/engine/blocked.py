@@ -6,6 +6,8 @@ over for an event when a pivot vanishes (a jump) or when the inverse is no longe
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg
 
@@ -43,6 +45,7 @@ class BlockWalker:
         self.system, self.stair, self.z, self.t = system, stair.copy(), z.copy(), t
         self.recorder, self.rng = recorder, rng
         self.guard = False
+        self.progress: Callable[[float, int], None] = lambda t, events: None
         self.core = _core.Core(system, BLOCK)
         for name in ("still", "indefinite"):
             setattr(self.core, name, getattr(ref, name.upper()))
@@ -134,6 +137,7 @@ class BlockWalker:
     def take_over(self, h_end: Floats) -> None:
         moves, events = self.core.record()
         self.passed += len(events)
+        self.progress(self.core.t, self.passed)
         self.core.commit()
         self.stair = self.core.stairs.copy()
         self.z = self.core.positions(np.where(self.stair % 2 == 1, self.level(0), 0.0))

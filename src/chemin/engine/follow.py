@@ -11,6 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .progress import Progress
 from .reference import EPS
 from .reference import Walker as ReferenceWalker
 from .trace import Recorder, StopWalk, StuckError, Trace
@@ -79,6 +80,7 @@ def follow_here(
     begin: float | None = None,
     stop: float | None = None,
     max_events: int | None = None,
+    verbose: int = 0,
 ) -> Trace:
     """Follow the solution from `begin` (default: where something first happens) to `stop`."""
     rng = np.random.default_rng(0)  # for ties only: same problem, same path
@@ -93,18 +95,19 @@ def follow_here(
     walker = make_walker(system, stair, z, t, recorder, rng)
     walker.guard = True
     complete, reason = False, ""
+    t_stop = DEFAULT_RANGE * t if stop is None else stop
     try:
-        if stop is not None:
-            walker.walk(stop)
-        else:
-            walker.walk(DEFAULT_RANGE * t)
-            if begin is None:
+        with Progress(t_stop, verbose > 0) as walker.progress:
+            walker.walk(t_stop)
+            if stop is None and begin is None:
                 _look_further(walker, recorder)
         complete, reason = True, "the stop was reached"
     except (StopWalk, StuckError) as end:
         reason = str(end)
     except KeyboardInterrupt:
         reason = "interrupted"
+    except MemoryError:
+        reason = "out of memory"
     return Trace.build(
         recorder, z, system.stairs, trim=begin is None, complete=complete, reason=reason
     )

@@ -27,6 +27,7 @@ the same walk: the drift is an artificial residual e, and g + tau e is followed 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +88,7 @@ class Walker:
         self.span = system.stairs.span()
         self.slack = 1.0
         self.passed = 0  # corners so far
+        self.progress: Callable[[float, int], None] = lambda t, events: None
         self.guard = False  # stop where double precision is blind
         self.patience = 20 * len(system) + 100
         self.blocking = np.zeros((2, len(system)), dtype=bool)
@@ -134,6 +136,7 @@ class Walker:
             jumps = jumps + 1 if t == self.t else 0
             self.on_standstill(jumps)
             self.advance(move, step, t)
+            self.progress(self.t, self.passed)
             move = self.settle(way)
             most = None if most is None else most - (self.jump is None)
         return False
