@@ -281,8 +281,13 @@ PROBLEMS = [
 def test_many_more(function, strategy, part):
     """Oracle: the certificate. New recipes on every run; what fails goes into REGRESSIONS."""
 
-    @settings(max_examples=STRESS // 4, database=None, deadline=None, print_blob=True)
-    @settings(suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=STRESS // 4,
+        database=None,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(recipe=strategy)
     def walk(recipe):
         assert_walked(recipe.walk(function))

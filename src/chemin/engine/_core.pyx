@@ -121,7 +121,7 @@ cdef class Core:
         double[:, ::1] GW
         # everybody
         Py_ssize_t[::1] stair
-        double[::1] tol, keep, span, off_lo, off_hi
+        double[::1] tol, keep, span, box, off_lo, off_hi  # box: the span, at most 1
         bint settling, arriving
         readonly Py_ssize_t n_jumps
         unsigned long long seed
@@ -159,6 +159,7 @@ cdef class Core:
         )
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
         self.span = system.stairs.span()
+        self.box = np.minimum(1.0, self.span)
         self.off_lo = np.full(self.N, np.inf)
         self.off_hi = np.full(self.N, np.inf)
         self.seed = 88172645463325252ULL
@@ -479,7 +480,11 @@ cdef class Core:
         for s in range(self.ns):
             if fabs(self.zd[s]) > largest:
                 largest = fabs(self.zd[s])
-        return max(self.still * largest, self.precision / max(fabs(self.t), EPS))
+        return self.still * largest
+
+    cdef inline double _still_z(self, Py_ssize_t i, double noise, double span) noexcept nogil:
+        """Below this z_i does not move."""
+        return max(noise, self.precision * self.box[i] / span)
 
     cdef double _size_zd(self) noexcept nogil:
         """A bound on |G| |z'| divided by sqrt(G_ii)."""
@@ -503,9 +508,10 @@ cdef class Core:
             if i < 0:
                 continue
             rate = self.zd[s]
-            if rate > noise_z:
+            noise = self._still_z(i, noise_z, span)
+            if rate > noise:
                 gap = self.hi[s] - self.zs[s]
-            elif rate < -noise_z:
+            elif rate < -noise:
                 gap = self.zs[s] - self.lo[s]
                 rate = -rate
             else:
@@ -584,9 +590,9 @@ cdef class Core:
                 continue
             self.off_lo[i] = self.off_hi[i] = INFINITY
             x = self.zs[s]
-            if x - self.lo[s] <= self.precision or (slot and s == who and self.zd[s] < 0):
+            if x - self.lo[s] <= self.precision * self.box[i] or (slot and s == who and self.zd[s] < 0):
                 self.off_lo[i] = self._random()
-            if self.hi[s] - x <= self.precision or (slot and s == who and self.zd[s] > 0):
+            if self.hi[s] - x <= self.precision * self.box[i] or (slot and s == who and self.zd[s] > 0):
                 self.off_hi[i] = self._random()
         for w in range(self.nw):
             if not self.w_on[w]:
@@ -629,11 +635,12 @@ cdef class Core:
                 if i < 0:
                     continue
                 rate = self.zd[s]
-                if rate > noise_z and self.off_hi[i] < INFINITY:
+                noise = self._still_z(i, noise_z, span)
+                if rate > noise and self.off_hi[i] < INFINITY:
                     step = self.off_hi[i] / rate
                     if step < best:
                         best, who, slot, side = step, s, True, 1
-                elif rate < -noise_z and self.off_lo[i] < INFINITY:
+                elif rate < -noise and self.off_lo[i] < INFINITY:
                     step = -self.off_lo[i] / rate
                     if step < best:
                         best, who, slot, side = step, s, True, -1
@@ -680,7 +687,7 @@ cdef class Core:
             if i < 0:
                 continue
             rate = self.zd[s]
-            if fabs(rate) <= noise_z:
+            if fabs(rate) <= self._still_z(i, noise_z, span):
                 continue
             if self.off_hi[i] < INFINITY:
                 self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
@@ -716,7 +723,7 @@ cdef class Core:
             self.value[i, j + 1] - self.value[i, j - 1]
             + self.t * (self.slope[i, j + 1] - self.slope[i, j - 1])
         )
-        cdef double corner = self.precision if j % 2 == 0 else self.tol[i]
+        cdef double corner = self.precision * self.box[i] if j % 2 == 0 else self.tol[i]
         cdef double ahead = self._random() if width <= corner else INFINITY
         if side > 0:
             self.off_lo[i], self.off_hi[i] = 0.0, ahead

@@ -54,6 +54,7 @@ class BlockWalker:
         self.core.longest = ref.LONG if moves else np.inf
         self.core.look_again = LOOK_AGAIN if moves else 0.0
         self.rescues = 0
+        self.box = np.minimum(1.0, system.stairs.span())
         self.passed = 0
         self.length, self.watching = BLOCK, WATCH
 
@@ -204,7 +205,7 @@ class BlockWalker:
         free = self.core.free
         step = self.core.correct(self.drift()[free])
         z = self.z[free] + step
-        spare = 10.0 * self.core.precision  # at a corner, and settled there
+        spare = 10.0 * self.core.precision * self.box[free]  # at a corner, and settled there
         low, high = self.level(-1)[free] - spare, self.level(1)[free] + spare
         if np.all((z >= low) & (z <= high)):
             change = np.zeros_like(self.z)

@@ -86,6 +86,7 @@ class Walker:
         self.h: Floats
         self.mended: float | None = None  # the t at which drift was last walked back
         self.span = system.stairs.span()
+        self.box = np.minimum(1.0, self.span)  # multipliers are measured by how far they can go
         self.slack = 1.0
         self.passed = 0  # corners so far
         self.progress: Callable[[float, int], None] = lambda t, events: None
@@ -223,7 +224,9 @@ class Walker:
         closing = np.array([below - x, x - above])
         # What moves less than its tolerance while t goes to zero stands still.
         span = max(abs(self.t), EPS) if t else 1.0
-        noise_z = max((STILL if t else ASIDE) * np.abs(z).max(), self.nearly / span)
+        noise_z = np.maximum(
+            (STILL if t else ASIDE) * np.abs(z).max(), self.nearly * self.box / span
+        )
         size = coupling.magnitude(z) + np.abs(t * system.r)
         noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
         closing[np.abs(closing) <= np.where(self.tread, noise_z, noise_h)] = 0.0
@@ -263,7 +266,7 @@ class Walker:
         raise StuckError(f"{self.patience} moves at t = {self.t!r} without leaving it")
 
     def corner_width(self) -> Floats:
-        return np.where(self.tread, self.nearly, self.tolerance)
+        return np.where(self.tread, self.nearly * self.box, self.tolerance)
 
     def pass_corner(self, k: int, side: int) -> None:
         """Move variable k to its next stair; a singular system starts or ends a jump."""
