@@ -26,8 +26,8 @@ KEEP = 10.0, 4.0
 MEND = 0.05  # of that: where drift is corrected
 REGULAR = 1e12  # condition numbers above this are the reference's business
 LOOK_AGAIN = 0.3  # tolerances shrink with the linear term: they are looked at again
-STALE = 0.1  # of the linear term at the last computation of h from scratch: time for another
-REFRESH = 32  # blocks between two computations of h from scratch
+STALE = 0.03  # of the linear term at the last computation of h from scratch: time for another
+REFRESH = 128  # blocks between two computations of h from scratch
 
 
 class BlockWalker:
@@ -53,7 +53,6 @@ class BlockWalker:
         moves = system.unit[1] != 0.0
         self.core.longest = ref.LONG if moves else np.inf
         self.core.look_again = LOOK_AGAIN if moves else 0.0
-        self.rescues = 0
         self.box = np.minimum(1.0, system.stairs.span())
         self.passed = 0
         self.length, self.watching = BLOCK, WATCH
@@ -232,12 +231,10 @@ class BlockWalker:
         walker = ref.Walker(self.system, self.stair, self.z, self.t, self.recorder, self.rng)
         walker.guard = self.guard
         walker.passed = self.passed
-        arrived = walker.walk(
-            t_end, most=1, t_begin=self.core.tiny_t / ref.NOUGHT * (1.0 - ref.LONG)
-        )
+        walker.t_begin = self.core.tiny_t / ref.NOUGHT * (1.0 - ref.LONG)
+        arrived = walker.walk(t_end, most=1)
         self.passed = walker.passed
         self.stair, self.z, self.t = walker.stair, walker.z, walker.t
-        self.rescues += 1
         if not arrived:
             self.enter(way)
         return arrived

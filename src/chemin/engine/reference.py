@@ -52,7 +52,7 @@ INDEFINITE = 1e-8  # a pivot below minus this: no rounding, the matrix is indefi
 LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
 BLIND = 1e-6  # a path stops where round-off exceeds this fraction of the linear term
 NOUGHT = 1e-13  # of where the walk began: what happens below is not told from the end at 0
-NEAR_ZERO = 1e-9
+NEAR_ZERO = 1e-9  # likewise: where solutions need not be unique any more
 ENDLESS = 1e9  # on the way to infinity: what comes later than this many times t is noise
 
 
@@ -87,6 +87,7 @@ class Walker:
         self.mended: float | None = None  # the t at which drift was last walked back
         self.span = system.stairs.span()
         self.box = np.minimum(1.0, self.span)  # multipliers are measured by how far they can go
+        self.t_begin = abs(t)
         self.slack = 1.0
         self.passed = 0  # corners so far
         self.progress: Callable[[float, int], None] = lambda t, events: None
@@ -98,55 +99,52 @@ class Walker:
 
     # ------------------------------------------------------------------ the loop
 
-    def walk(self, t_end: float, most: int | None = None, t_begin: float | None = None) -> bool:
+    def walk(self, t_end: float, most: int | None = None) -> bool:
         """Follow the solution to t_end (which may be infinite), or for `most` steps.
 
         Returns whether it has arrived.
         """
         way = 1.0 if t_end >= self.t else -1.0
-        move, jumps = self.settle(way), 0
-        t_first = t_begin = self.t if t_begin is None else t_begin
+        move, jumps, first = self.settle(way), 0, abs(self.t)
         while most is None or most > 0:
-            if not self.passed:  # it begins where something happens
-                t_begin = max(abs(self.t), NEAR_ZERO * abs(t_first))
+            if not self.passed:  # the walk begins where something happens
+                self.t_begin = max(abs(self.t), NEAR_ZERO * first)
             move = self.on_drift(way, move)
-            if self.guard and self.floor > BLIND:
-                raise StopWalk(f"round-off ({self.floor:.1e} of a margin) hides what comes next")
-            step = self.first_block(move)
-            if not np.isfinite(t_end) and move.t and step > ENDLESS * abs(self.t):
-                self.advance(move, abs(self.t), self.t + move.t * abs(self.t))
-                return True
-            # Long ways are cut, so that drift is measured by the tolerance where the way ends.
-            far = max(abs(t_end), NOUGHT * abs(t_begin) / (1.0 - LONG))
-            shrinks = self.system.unit[1] != 0.0 and abs(self.t) > far
-            if move.t and shrinks and step > LONG * abs(self.t):
-                step, self.blocking = LONG * abs(self.t), np.zeros_like(self.blocking)
-            if t_end == 0.0 and abs(self.t) <= NOUGHT * abs(t_begin) / (1.0 - LONG):
-                step = max(step, abs(self.t))
-            if move.t and step >= abs(t_end - self.t):
-                self.advance(move, abs(t_end - self.t), t_end)
-                return True
-            if not np.isfinite(step) and t_end == 0.0 and abs(self.t) <= NEAR_ZERO * abs(t_begin):
-                self.jump = None  # at 0 itself the solution is not unique: any end of it will do
-                self.recorder.move(self.t, t_end, np.zeros_like(self.z), abs(self.t))
-                self.t = t_end
-                return True
+            step, arrives = self.how_far(move, t_end)
             if not np.isfinite(step):
-                raise StuckError("a jump meets nothing that stops it: the solution is unbounded")
-            t = self.t + move.t * step
+                return self.on_ray(t_end)
+            t = t_end if arrives and np.isfinite(t_end) else self.t + move.t * step
             jumps = jumps + 1 if t == self.t else 0
             self.on_standstill(jumps)
             self.advance(move, step, t)
-            self.progress(self.t, self.passed)
+            if arrives:
+                return True
             move = self.settle(way)
             most = None if most is None else most - (self.jump is None)
         return False
+
+    def how_far(self, move: Move, t_end: float) -> tuple[float, bool]:
+        """The length of the next step, and whether it arrives at t_end."""
+        step, left = self.first_block(move), abs(t_end - self.t)
+        if not move.t:
+            return step, False
+        if not np.isfinite(left) and step > ENDLESS * abs(self.t):
+            return abs(self.t), True
+        nought = NOUGHT * self.t_begin / (1.0 - LONG)
+        if t_end == 0.0 and abs(self.t) <= nought:
+            return left, True
+        # Long ways are cut, so that drift is measured by the tolerance where the way ends.
+        shrinks = self.system.unit[1] != 0.0 and abs(self.t) > max(abs(t_end), nought)
+        if shrinks and step > LONG * abs(self.t):
+            step, self.blocking = LONG * abs(self.t), np.zeros_like(self.blocking)
+        return (left, True) if step >= left else (step, False)
 
     def advance(self, move: Move, step: float, t: float) -> None:
         self.recorder.move(self.t, t, move.z, step)
         self.z = self.z + step * move.z
         self.h = self.h + step * move.h
         self.t = t
+        self.progress(t, self.passed)
 
     # ------------------------------------------------------------------ where things stand
 
@@ -325,6 +323,15 @@ class Walker:
 
     # ------------------------------------------------------------------ rescue
 
+    def on_ray(self, t_end: float) -> bool:
+        """A jump that meets nothing: at 0 itself solutions need not be unique, and any will do."""
+        if t_end != 0.0 or abs(self.t) > NEAR_ZERO * self.t_begin:
+            raise StuckError("a jump meets nothing that stops it: the solution is unbounded")
+        self.jump = None
+        self.recorder.move(self.t, t_end, np.zeros_like(self.z), abs(self.t))
+        self.t = t_end
+        return True
+
     def on_standstill(self, jumps: int) -> None:
         """Jumps strictly improve, so many of them at one t follow round-off: look less closely."""
         if jumps == 0:
@@ -336,6 +343,8 @@ class Walker:
 
     def on_drift(self, way: float, move: Move) -> Move:
         """Walk residuals that have drifted off their treads back onto them."""
+        if self.guard and self.floor > BLIND:
+            raise StopWalk(f"round-off ({self.floor:.1e} of a margin) hides what comes next")
         self.blocking = np.zeros((2, len(self.rows)), dtype=bool)
         off = np.max(np.abs(self.drift) / self.tolerance)
         if off <= 2.0 or self.jump is not None or self.mended in (self.t, MENDER):
