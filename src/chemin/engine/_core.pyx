@@ -583,16 +583,19 @@ cdef class Core:
     cdef void _find_corners(self, Py_ssize_t who, bint slot) noexcept nogil:
         """Offsets for all that stand at a corner, the blocking one among them."""
         cdef Py_ssize_t s, w, i, j
-        cdef double x
+        cdef double x, near
+        cdef bint blocks
         for s in range(self.ns):
             i = self.slot_var[s]
             if i < 0:
                 continue
             self.off_lo[i] = self.off_hi[i] = INFINITY
             x = self.zs[s]
-            if x - self.lo[s] <= self.precision * self.box[i] or (slot and s == who and self.zd[s] < 0):
+            near = self.precision * self.box[i]
+            blocks = slot and s == who
+            if x - self.lo[s] <= near or (blocks and self.zd[s] < 0):
                 self.off_lo[i] = self._random()
-            if self.hi[s] - x <= self.precision * self.box[i] or (slot and s == who and self.zd[s] > 0):
+            if self.hi[s] - x <= near or (blocks and self.zd[s] > 0):
                 self.off_hi[i] = self._random()
         for w in range(self.nw):
             if not self.w_on[w]:
