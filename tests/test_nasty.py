@@ -199,6 +199,23 @@ REGRESSIONS = {
         recipe(3586103837, 13, 2, "symmetric", 0.3, "unbalanced", "zeros", True, LINEAR),
     ],
     svr_path: [
+        Recipe(
+            seed=2,
+            n=2,
+            d=1,
+            points="normal",
+            copies=0.3,
+            target="ties",
+            weights="one huge",
+            intercept=True,
+            options=(
+                ("along", "lambda"),
+                ("epsilon", 0.5),
+                ("gamma", 0.1),
+                ("kernel", "rbf"),
+                ("stop", None),
+            ),
+        ),
         recipe(190, 2, 2, "constant feature", 0.0, "ties", "whole", False, rbf(100), epsilon=0),
         recipe(944, 2, 2, "collinear", 0.0, "outlier", "none", False, rbf(1), epsilon=0.5),
         recipe(171, 2, 2, "collinear", 0.5, "of the points", "one huge", False, rbf(10), epsilon=0),

@@ -27,6 +27,7 @@ MEND = 0.05  # of that: where drift is corrected
 REGULAR = 1e12  # condition numbers above this are the reference's business
 LOOK_AGAIN = 0.3  # tolerances shrink with the linear term: they are looked at again
 STALE = 0.03  # of the linear term at the last computation of h from scratch: time for another
+STALLED = 20  # rescues at one t, before the reference takes over
 REFRESH = 128  # blocks between two computations of h from scratch
 
 
@@ -55,6 +56,7 @@ class BlockWalker:
         self.core.look_again = LOOK_AGAIN if moves else 0.0
         self.box = np.minimum(1.0, system.stairs.span())
         self.passed = 0
+        self.stalled, self.rescued_at = 0, np.nan
         self.length, self.watching = BLOCK, WATCH
 
     # ------------------------------------------------------------------ the loop
@@ -227,12 +229,17 @@ class BlockWalker:
         return s.value[rows, j] + self.core.t * s.slope[rows, j]
 
     def by_reference(self, way: float, t_end: float) -> bool:
-        """One event by the reference; True when it has arrived."""
+        """One event by the reference; True when it has arrived.
+
+        When that leads nowhere again and again, the reference walks on to the end by itself.
+        """
+        self.stalled = self.stalled + 1 if self.t == self.rescued_at else 0
+        self.rescued_at = self.t
         walker = ref.Walker(self.system, self.stair, self.z, self.t, self.recorder, self.rng)
         walker.guard = self.guard
         walker.passed = self.passed
         walker.t_begin = self.core.tiny_t / ref.NOUGHT * (1.0 - ref.LONG)
-        arrived = walker.walk(t_end, most=1)
+        arrived = walker.walk(t_end, most=1 if self.stalled < STALLED else None)
         self.passed = walker.passed
         self.stair, self.z, self.t = walker.stair, walker.z, walker.t
         if not arrived:
