@@ -21,7 +21,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, dsymv, dsyrk
+from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dsymv, dsyrk
 
 # blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
 include "blas_int.pxi"
@@ -36,6 +36,10 @@ cdef enum:
     C_RAY = 3
     C_INDEFINITE = 4
     C_BROKEN = 5
+
+cdef enum:
+    MOST = 64  # moves in a block
+    DOUBTFUL = 256  # one in so many may be looked at closely before anchors are set nearer
 
 cdef double EPS = np.finfo(np.float64).eps
 
@@ -84,13 +88,13 @@ cdef inline double dot(blas_int n, const double *x, const double *y) noexcept no
 
 cdef bint outside(
     Py_ssize_t n, double t, const double *x, const double *lo, const double *los,
-    const double *hi, const double *his,
+    const double *hi, const double *his, const double *bound,
 ) noexcept nogil:
-    """Whether any x lies outside [lo + t los, hi + t his]; without branches, to be vectorised."""
+    """Whether any x is outside [lo + t los + bound, hi + t his - bound]; no branch: vectorised."""
     cdef Py_ssize_t i
     cdef int bad = 0
     for i in range(n):
-        bad |= (x[i] < lo[i] + t * los[i]) | (x[i] > hi[i] + t * his[i])
+        bad |= (x[i] < lo[i] + t * los[i] + bound[i]) | (x[i] > hi[i] + t * his[i] - bound[i])
     return bad != 0
 
 
@@ -109,10 +113,9 @@ cdef class Core:
         readonly Py_ssize_t ns, n0, cap
         Py_ssize_t[::1] slot_var, slot_of, owner  # owner outlives its leaving, until the block ends
         double[::1] zs, z0, zd, lo, hi, b, root
-        double[:, ::1] H, U, panel
+        double[:, ::1] H, U
         double[::1] d, g, v, work, jump
         Py_ssize_t k, ucap
-        bint with_panel
         # watch list
         readonly Py_ssize_t nw, wcap
         Py_ssize_t[::1] w_var
@@ -128,7 +131,12 @@ cdef class Core:
         # what the block did
         readonly Py_ssize_t n_moves, n_events, bcap
         public Py_ssize_t limit  # moves in a block, at most bcap
-        double[:, ::1] DZ, rates, C, folded, scaled
+        double[:, ::1] DZ, rates, scaled, bent, turned
+        double[:, ::1] moved
+        double[::1] bent_border, flow
+        bint flowing  # flow is A S z' of the present direction
+        Py_ssize_t[::1] anchor, slot_row  # slot_row: where GW has the row of who came or went
+        readonly Py_ssize_t stride
         double[::1] mt0, mt1, mlen
         Py_ssize_t[::1] mns
         char[:, ::1] mon
@@ -163,10 +171,16 @@ cdef class Core:
         self.off_lo = np.full(self.N, np.inf)
         self.off_hi = np.full(self.N, np.inf)
         self.seed = 88172645463325252ULL
+        if block > MOST:
+            raise ValueError(f"blocks have at most {MOST} moves, got {block}")
         self.bcap = block
         self.ucap = 2 * block
         self.cap = 0
         self.settling = True
+        self.stride = MOST
+        self.bent_border = np.zeros(self.nb)
+        self.moved, self.flow = np.zeros((block, self.nA)), np.zeros(self.nA)
+        self.anchor = np.zeros(block, dtype=np.intp)
         self.reserve(64)
         diagonal = np.array([self.A[i, i] for i in self.p], dtype=float)
         root = np.ones(self.N)
@@ -181,8 +195,6 @@ cdef class Core:
         if cap <= self.cap:
             return
         cap = min(max(cap, 64, 5 * self.cap // 4), self.N + self.ucap + 2)
-        # A copy of the free rows makes verification cheap; with H it may weigh no more than A.
-        self.with_panel = cap * (self.nA + cap) <= self.nA * self.nA
 
         def grown(a, shape, dtype=np.float64):
             out = np.zeros(shape, dtype=dtype)
@@ -202,13 +214,6 @@ cdef class Core:
         self.lo = grown(self.lo if old else None, cap)
         self.hi = grown(self.hi if old else None, cap)
         self.b = grown(self.b if old else None, cap)
-        if self.with_panel:
-            panel = np.empty((cap, self.nA))
-            if old:
-                panel[:old] = np.asarray(self.panel)[:old]
-            self.panel = panel
-        else:
-            self.panel = np.empty((1, 1))
         self.U = np.zeros((self.ucap, cap))
         self.d = np.zeros(self.ucap)
         self.g = np.zeros(cap)
@@ -217,9 +222,9 @@ cdef class Core:
         self.work = np.zeros(max(self.ucap, cap))
         self.DZ = np.zeros((self.bcap, cap))
         self.rates = np.zeros((self.bcap, cap))
-        self.C = np.zeros((self.bcap, self.nA))
-        self.folded = np.zeros((self.bcap, cap if self.with_panel else self.nA))
         self.scaled = np.zeros((self.ucap, cap))
+        self.bent = np.zeros((self.bcap, cap))
+        self.slot_row = np.zeros(cap, dtype=np.intp)
         self.mon = np.zeros((self.bcap, cap), dtype=np.int8)
         self.mt0, self.mt1, self.mlen = (np.zeros(self.bcap) for _ in range(3))
         self.mns = np.zeros(self.bcap, dtype=np.intp)
@@ -254,17 +259,7 @@ cdef class Core:
         self.slot_of[i] = s
         self.zs[s] = z
         self._bounds(s, way)
-        self._fill_panel(s)
         self.ns += 1
-
-    cdef void _fill_panel(self, Py_ssize_t s) noexcept nogil:
-        cdef Py_ssize_t i = self.owner[s]
-        if not self.with_panel:
-            return
-        if i < self.n_core:
-            memcpy(&self.panel[s, 0], &self.A[self.p[i], 0], self.nA * sizeof(double))
-        else:
-            memset(&self.panel[s, 0], 0, self.nA * sizeof(double))
 
     cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil:
         cdef Py_ssize_t i = self.slot_var[s], j = self.stair[i]
@@ -275,6 +270,7 @@ cdef class Core:
     def redirect(self):
         """z' = H b, afresh."""
         symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
+        self.flowing = False
 
     @property
     def free(self):
@@ -301,9 +297,6 @@ cdef class Core:
     def shift(self, step):
         np.asarray(self.zs)[: self.ns] += step
 
-    def directions(self):
-        return np.asarray(self.zd)[: self.ns].copy()
-
     # ------------------------------------------------------------------ entries of G
 
     cdef inline double _entry(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
@@ -316,65 +309,72 @@ cdef class Core:
         return 0.0
 
     cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
-        """out[s] = G_{i, slot s}, 0 for empty slots."""
+        """out[s] = G_{i, s} for all slots of the block, those emptied in it too."""
         cdef Py_ssize_t s, j
         cdef const double *a
         cdef double si
         if i >= self.n_core:
             for s in range(self.ns):
-                j = self.slot_var[s]
-                out[s] = 0.0 if j < 0 or j >= self.n_core else self.border[j, i - self.n_core]
+                j = self.owner[s]
+                out[s] = 0.0 if j >= self.n_core else self.border[j, i - self.n_core]
             return
         a = &self.A[self.p[i], 0]
         si = self.sign[i]
         for s in range(self.ns):
-            j = self.slot_var[s]
-            if j < 0:
-                out[s] = 0.0
-            elif j < self.n_core:
+            j = self.owner[s]
+            if j < self.n_core:
                 out[s] = si * self.sign[j] * a[self.p[j]]
             else:
                 out[s] = self.border[i, j - self.n_core]
 
-    def push(self, const double[::1] step):
-        """sigma G x for a step x of the free variables, in slot order: what M x does to all."""
+    cdef void _spread(
+        self, Py_ssize_t count, const double **x, double **out
+    ) noexcept nogil:
+        """out_k = A S x_k for `count` vectors x_k by slots, with one reading of the rows of A."""
         cdef:
-            double[::1] x = np.zeros(self.cap if self.with_panel else self.nA)
-            double[::1] out = np.zeros(self.nA)
-            double[::1] moved = np.empty(self.N)
-            Py_ssize_t s, i, e
-            double total
-        with nogil:
-            for s in range(self.ns):
-                i = self.slot_var[s]
-                if 0 <= i < self.n_core:
-                    if self.with_panel:
-                        x[s] = self.sign[i] * step[s]
-                    else:
-                        x[self.p[i]] += self.sign[i] * step[s]
-            if self.with_panel:
-                gemv_n(&self.panel[0, 0], self.nA, self.ns, self.nA, 1.0, &x[0], 0.0, &out[0])
-            else:
-                gemv_n(&self.A[0, 0], self.nA, self.nA, self.nA, 1.0, &x[0], 0.0, &out[0])
-            for i in range(self.n_core):
-                total = self.sign[i] * out[self.p[i]]
-                for e in range(self.nb):
-                    s = self._border_slot(e)
-                    if s >= 0:
-                        total += self.border[i, e] * step[s]
-                moved[i] = self.sigma[i] * total
-            for e in range(self.nb):
-                i = self.n_core + e
-                total = 0.0
-                for s in range(self.ns):
-                    if 0 <= self.slot_var[s] < self.n_core:
-                        total += self.border[self.slot_var[s], e] * step[s]
-                moved[i] = self.sigma[i] * total
-        return np.asarray(moved)
+            Py_ssize_t s, i, k
+            blas_int n = self.nA, one = 1
+            double weight
+            double *row
+        for k in range(count):
+            memset(out[k], 0, self.nA * sizeof(double))
+        for s in range(self.ns):
+            i = self.owner[s]
+            if i >= self.n_core:
+                continue
+            row = <double *> &self.A[self.p[i], 0]
+            for k in range(count):
+                if x[k][s] != 0.0:
+                    weight = self.sign[i] * x[k][s]
+                    daxpy(&n, &weight, row, &one, out[k], &one)
 
-    def rates_of_all(self, double way):
-        """h' of every variable in the present direction."""
-        return -(self.push(self.zd) + way * np.asarray(self.r))
+    cdef void _pushed(self, const double *a, const double *x, double *out) noexcept nogil:
+        """out = M x for everybody, from a = A S x, x by slots."""
+        cdef Py_ssize_t s, i, e, n = self.n_core
+        for i in range(n):
+            out[i] = self.signs[i] * a[self.p[i]]
+        for e in range(self.nb):
+            out[n + e] = 0.0
+        for s in range(self.ns):
+            i = self.owner[s]
+            if x[s] == 0.0:
+                continue
+            if i >= n:
+                for e in range(n):
+                    out[e] += self.edges[i - n, e] * x[s]
+            else:
+                for e in range(self.nb):
+                    out[n + e] += self.sigma[n + e] * self.border[i, e] * x[s]
+
+    def push(self, const double[::1] step):
+        """M x for a step x of the free variables, in slot order."""
+        cdef double[::1] pushed = np.empty(self.N)
+        cdef const double *x = &step[0]
+        cdef double *out = &self.moved[0, 0]
+        with nogil:
+            self._spread(1, &x, &out)
+            self._pushed(out, x, &pushed[0])
+        return np.asarray(pushed)
 
     def refine(self, double way):
         """One step of refinement of z': residuals on treads must move as the treads do.
@@ -382,9 +382,17 @@ cdef class Core:
         Returns h' of every variable.
         """
         cdef:
-            double[::1] rate = self.rates_of_all(way)
+            double[::1] rate = np.empty(self.N)
             Py_ssize_t s, i
+            const double *x = &self.zd[0]
+            double *out = &self.flow[0]
         with nogil:
+            if not self.flowing:
+                self._spread(1, &x, &out)
+            self.flowing = False
+            self._pushed(&self.flow[0], &self.zd[0], &rate[0])
+            for i in range(self.N):
+                rate[i] = -(rate[i] + way * self.r[i])
             for s in range(self.ns):
                 i = self.slot_var[s]
                 self.g[s] = self.sigma[i] * (rate[i] - way * self.slope[i, self.stair[i]])
@@ -424,6 +432,7 @@ cdef class Core:
         if need > self.wcap or self.GW.shape[1] != self.cap:
             self.wcap = max(need, self.wcap)
             self.GW = np.zeros((self.wcap, self.cap))
+            self.turned = np.zeros((self.bcap, self.wcap))
             self.w_var = np.zeros(self.wcap, dtype=np.intp)
             self.w_on = np.zeros(self.wcap, dtype=np.int8)
             self.hw, self.hd, self.hj = (np.zeros(self.wcap) for _ in range(3))
@@ -433,6 +442,8 @@ cdef class Core:
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
         with nogil:
             memcpy(&self.z0[0], &self.zs[0], self.ns * sizeof(double))
+            for w in range(self.cap):
+                self.slot_row[w] = -1
             for w in range(self.nw):
                 self.w_var[w] = variables[w]
                 self.w_on[w] = 1
@@ -753,7 +764,8 @@ cdef class Core:
             double *g = &self.g[0]
             double *v = &self.v[0]
             double diagonal = self._entry(i, i), pivot, size, gain
-        memcpy(g, &self.GW[w, 0], ns * sizeof(double))
+        for s in range(ns):
+            g[s] = self.GW[w, s] if self.slot_var[s] >= 0 else 0.0
         # v = H g = H0 g + U' D U g
         symv(&self.H[0, 0], self.cap, self.n0, g, 0.0, v)
         memset(v + self.n0, 0, (ns - self.n0) * sizeof(double))
@@ -777,12 +789,11 @@ cdef class Core:
         pivot *= self.sigma[i]
         self._event(i, side)
         self.slot_var[new] = self.owner[new] = i
-        self.slot_of[i] = new
+        self.slot_of[i], self.slot_row[new] = new, w
         self._bounds(new, way)
         if slot < 0:
             self.zs[new] = self.lo[new] if side > 0 else self.hi[new]
             self.z0[new] = self.zs[new]
-            self._fill_panel(new)
             self.ns += 1
         # z' changes along u
         gain = (dot(ns, g, &self.zd[0]) - self.b[new]) / pivot
@@ -863,9 +874,9 @@ cdef class Core:
         # w takes a slot, empty until the trade is made
         self.slot_var[new], self.owner[new], self.b[new], self.zd[new] = -1, i, 0.0, 0.0
         self.zs[new] = self.z0[new] = self.value[i, self.stair[i]]
-        self._fill_panel(new)
+        self.slot_row[new] = w
         for x in range(self.nw):
-            self.GW[x, new] = 0.0
+            self.GW[x, new] = self._entry(i, self.w_var[x])
         for x in range(self.k):
             self.U[x, new] = 0.0
         self.ns += 1
@@ -912,6 +923,7 @@ cdef class Core:
         for x in range(ns):
             if self.slot_var[x] < 0:
                 u[x] = 0.0
+                continue
             size += fabs(self.g[x] * u[x])
             largest = max(largest, fabs(self.g[x]))
         pivot = u[s]
@@ -928,11 +940,9 @@ cdef class Core:
         self.d[self.k] = -1.0 / pivot
         self.k += 1
         self.slot_var[s], self.slot_of[i], self.b[s] = -1, -1, 0.0
-        for x in range(self.nw):
-            self.GW[x, s] = 0.0
         # From now on it is watched.
-        self.w_var[w], self.w_on[w] = i, 1
-        self._row(i, &self.GW[w, 0])
+        self.w_var[w], self.w_on[w], self.slot_row[s] = i, 1, w
+        memcpy(&self.GW[w, 0], &self.g[0], ns * sizeof(double))
         x = self.stair[i]
         y = x - side  # the tread that it comes from
         self.hw[w] = self.value[i, y] + self.t * self.slope[i, y]
@@ -942,82 +952,82 @@ cdef class Core:
 
     # ------------------------------------------------------------------ the end of a block
 
-    cdef void _products(self):
-        """(n_moves, nA): A times the change of z since the block's start, at every breakpoint."""
-        cdef:
-            blas_int m = self.n_moves, n = self.nA, ns = self.ns, ldb
-            char no = b"N"
-            double one = 1.0, zero = 0.0
-            Py_ssize_t j, s, i
-            double[:, ::1] out = self.C
-            double[:, ::1] dz = self.folded
-        ldb = dz.shape[1]
-        with nogil:
-            for j in range(m):
-                memset(&dz[j, 0], 0, ldb * sizeof(double))
-                for s in range(self.ns):
-                    i = self.owner[s]
-                    if i >= self.n_core:
-                        continue
-                    if self.with_panel:
-                        dz[j, s] = self.sign[i] * self.DZ[j, s]
-                    else:
-                        dz[j, self.p[i]] += self.sign[i] * self.DZ[j, s]
-            if self.with_panel:
-                dgemm(&no, &no, &n, &m, &ns, &one, &self.panel[0, 0], &n, &dz[0, 0], &ldb, &zero,
-                      &out[0, 0], &n)
-            else:
-                dgemm(&no, &no, &n, &m, &n, &one, <double *> &self.A[0, 0], &n, &dz[0, 0], &ldb,
-                      &zero, &out[0, 0], &n)
+    cdef Py_ssize_t _anchors(self) noexcept nogil:
+        """Breakpoints at which everybody is computed: every `stride`-th, and the last."""
+        cdef Py_ssize_t count = 0, j = -1
+        while j < self.n_moves - 1:
+            j = min(j + self.stride, self.n_moves - 1)
+            self.anchor[count] = j
+            count += 1
+        return count
 
     def verify(self, const double[::1] h, double t0, double[::1] h_end):
         """Check everybody at every breakpoint; returns who was passed over unseen.
 
-        h is the residual at the block's start; h_end receives it at the end.
+        h is the residual at the block's start; h_end receives it at the end. Everybody's residual
+        is computed at the anchors. Between two of them it differs from the straight line by A d, d
+        the difference of z from its own straight line, and
+
+            |(A d)_i| <= sqrt(A_ii) sqrt(d'A d),
+
+        which is small, being of second order. Who comes nearer to a corner than that is computed.
         """
         cdef:
-            Py_ssize_t m = self.n_moves, n = self.n_core, i, j, e, w, s, count = 0
-            double[:, ::1] c
+            Py_ssize_t n = self.n_core, i, j, k, e, w, a = -1, b, m, near, doubtful = 0
+            double t = t0
             double[::1] lo = np.full(n, -np.inf), hi = np.full(n, np.inf)
-            double[::1] los = np.zeros(n), his = np.zeros(n)
-            char[::1] busy = np.zeros(self.N, dtype=np.int8)
+            double[::1] los = np.zeros(n), his = np.zeros(n), bound = np.zeros(n)
+            double[::1] before = np.array(h)
+            const double *x[MOST + 1]
+            double *out[MOST + 1]
             char[::1] seen = np.zeros(self.N, dtype=np.int8)
-            double t, x, total
-        if m == 0:
-            h_end[:] = h
+        h_end[:] = h
+        if self.n_moves == 0:
             return np.empty(0, dtype=np.intp)
-        self._products()
-        c = self.C
         with nogil:
-            for s in range(self.ns):
-                busy[self.owner[s]] = 1
-            for w in range(self.nw):
-                busy[self.w_var[w]] = 1
             for i in range(n):
-                if busy[i]:
-                    continue
                 j = self.stair[i]
                 lo[i] = self.value[i, j - 1] - self.tol[i]
                 hi[i] = self.value[i, j + 1] + self.tol[i]
                 los[i], his[i] = self.slope[i, j - 1], self.slope[i, j + 1]
-            for j in range(m):
-                t = self.mt1[j]
-                self._residuals(j, t - t0, &c[j, 0], &h[0], &h_end[0])
-                if outside(n, t, &h_end[0], &lo[0], &los[0], &hi[0], &his[0]):
-                    for i in range(n):
-                        x = h_end[i]
-                        if (x < lo[i] + t * los[i] or x > hi[i] + t * his[i]) and not seen[i]:
-                            seen[i] = 1
-                            count += 1
+            for k in range(self.ns + self.nw):  # they have been looked at on the way
+                i = self.owner[k] if k < self.ns else self.w_var[k - self.ns]
+                if i < n:
+                    lo[i], hi[i], los[i], his[i] = -INFINITY, INFINITY, 0.0, 0.0
+            m = self._anchors()
+            for k in range(m):
+                x[k], out[k] = &self.DZ[self.anchor[k], 0], &self.moved[k, 0]
+            x[m], out[m] = &self.zd[0], &self.flow[0]  # the direction at the end, for `refine`
+            self.flowing = True
+            self._spread(m + 1, x, out)
+            for k in range(m):
+                b = self.anchor[k]
+                self._residuals(b, self.mt1[b] - t0, &self.moved[k, 0], &h[0], &h_end[0])
+                self._bend(a, b, t, &bound[0])
+                near = outside(n, t, &before[0], &lo[0], &los[0], &hi[0], &his[0], &bound[0])
+                near |= outside(
+                    n, self.mt1[b], &h_end[0], &lo[0], &los[0], &hi[0], &his[0], &bound[0]
+                )
+                if near:
+                    doubtful += self._look_closely(
+                        a, b, t0, t, &h[0], &before[0], &h_end[0],
+                        &lo[0], &los[0], &hi[0], &his[0], &bound[0], &seen[0],
+                    )
+                memcpy(&before[0], &h_end[0], n * sizeof(double))
+                a, t = b, self.mt1[b]
             for e in range(self.nb):
                 i = n + e
-                total = 0.0
-                for s in range(self.ns):
-                    if self.owner[s] < n:
-                        total += self.border[self.owner[s], e] * self.DZ[m - 1, s]
-                h_end[i] = h[i] - self.sigma[i] * total - (self.mt1[m - 1] - t0) * self.r[i]
+                h_end[i] = h[i] - (self.mt1[a] - t0) * self.r[i]
+                for w in range(self.ns):
+                    if self.owner[w] < n:
+                        h_end[i] -= self.sigma[i] * self.border[self.owner[w], e] * self.DZ[a, w]
             self._measure_drift(&h_end[0])
-        return np.flatnonzero(np.asarray(seen)) if count else np.empty(0, dtype=np.intp)
+            # Many doubtful cost more than computing all at more anchors, few less.
+            if doubtful * DOUBTFUL > m * n:
+                self.stride = max(self.stride // 2, 1)
+            elif doubtful * 4 * DOUBTFUL < m * n:
+                self.stride = min(2 * self.stride, MOST)
+        return np.flatnonzero(np.asarray(seen))
 
     cdef void _residuals(
         self, Py_ssize_t j, double dt, const double *c, const double *h, double *out
@@ -1035,13 +1045,102 @@ cdef class Core:
         else:
             for i in range(n):
                 out[i] = h[i] - signs[i] * c[self.p[i]] - dt * r[i]
+        for s in range(self.ns):
+            if self.owner[s] < n:
+                continue
+            x = self.DZ[j, s]
+            edge = &self.edges[self.owner[s] - n, 0]
+            for i in range(n):
+                out[i] -= edge[i] * x
+
+    cdef void _bend(self, Py_ssize_t a, Py_ssize_t b, double t, double *bound) noexcept nogil:
+        """How far each residual may be from a straight line between breakpoints a (at t) and b.
+
+        With d the difference of z from its own straight line: who is free all the way has a residual
+        that stays on a straight line, so (A d)_s = -(B d)_s there, and d'A d needs the rows of A of
+        those only who came or went. They have been watched.
+        """
+        cdef:
+            Py_ssize_t j, s, e, i, n = self.n_core
+            blas_int inner = b - a - 1, ns = self.ns, nw = self.nw, ld = self.cap, ldt = self.wcap
+            double part, total, size, most = 0.0, way = self.mt1[b] - t, tol = 0.0, one = 1.0
+            double zero = 0.0
+            double *d
+            double *border = &self.work[0]
+            char yes = b"T"
+            char no = b"N"
+        memset(bound, 0, n * sizeof(double))
+        if inner < 1:
+            return
+        for j in range(inner):
+            part = (self.mt1[a + 1 + j] - t) / way if way != 0.0 else 0.0
+            d = &self.bent[j, 0]
+            for s in range(ns):
+                d[s] = self.DZ[a + 1 + j, s] - part * self.DZ[b, s]
+            if a >= 0:
+                for s in range(ns):
+                    d[s] -= (1.0 - part) * self.DZ[a, s]
+        if nw:
+            dgemm(&yes, &no, &nw, &inner, &ns, &one, &self.GW[0, 0], &ld, &self.bent[0, 0], &ld,
+                  &zero, &self.turned[0, 0], &ldt)
+        for s in range(ns):
+            if self.owner[s] < n:
+                tol = max(tol, self.tol[self.owner[s]])
+        memset(&self.bent_border[0], 0, self.nb * sizeof(double))
+        for j in range(inner):
+            d = &self.bent[j, 0]
+            memset(border, 0, self.nb * sizeof(double))
+            for s in range(ns):
+                if self.owner[s] >= n:
+                    border[self.owner[s] - n] += d[s]
+            # d'A d, and what the residuals' tolerances may add to it
+            total = size = 0.0
+            for s in range(ns):
+                i = self.owner[s]
+                if i >= n:
+                    continue
+                size += fabs(d[s])
+                for e in range(self.nb):
+                    total -= d[s] * self.border[i, e] * border[e]
+                if self.slot_row[s] >= 0:
+                    total += d[s] * self.turned[j, self.slot_row[s]]
+            most = max(most, fabs(total) + 4.0 * tol * size)
+            for e in range(self.nb):
+                self.bent_border[e] = max(self.bent_border[e], fabs(border[e]))
+        most = sqrt(most)
+        for i in range(n):
+            bound[i] = self.root[i] * most
         for e in range(self.nb):
-            s = self._border_slot(e)
-            if s >= 0:
-                x = self.DZ[j, s]
-                edge = &self.edges[e, 0]
-                for i in range(n):
-                    out[i] -= edge[i] * x
+            for i in range(n):
+                bound[i] += fabs(self.edges[e, i]) * self.bent_border[e]
+
+    cdef Py_ssize_t _look_closely(
+        self, Py_ssize_t a, Py_ssize_t b, double t0, double t, const double *h, const double *x0,
+        const double *x1, const double *lo, const double *los, const double *hi,
+        const double *his, const double *bound, char *seen,
+    ) noexcept nogil:
+        """Compute the breakpoints from a to b of those who may have come too near to a corner."""
+        cdef Py_ssize_t i, j, count = 0
+        cdef double x, t1 = self.mt1[b]
+        for i in range(self.n_core):
+            if seen[i] or (
+                x0[i] >= lo[i] + t * los[i] + bound[i] and x0[i] <= hi[i] + t * his[i] - bound[i]
+                and x1[i] >= lo[i] + t1 * los[i] + bound[i]
+                and x1[i] <= hi[i] + t1 * his[i] - bound[i]
+            ):
+                continue
+            count += 1
+            if x1[i] < lo[i] + t1 * los[i] or x1[i] > hi[i] + t1 * his[i]:
+                seen[i] = 1
+                continue
+            self._row(i, &self.v[0])
+            for j in range(a + 1, b):
+                x = h[i] - self.sigma[i] * dot(self.ns, &self.v[0], &self.DZ[j, 0])
+                x -= (self.mt1[j] - t0) * self.r[i]
+                if x < lo[i] + self.mt1[j] * los[i] or x > hi[i] + self.mt1[j] * his[i]:
+                    seen[i] = 1
+                    break
+        return count
 
     cdef void _measure_drift(self, const double *h) noexcept nogil:
         """How far residuals are off their treads or out of pins' reach, in units of `keep`."""
@@ -1148,8 +1247,6 @@ cdef class Core:
         self.lo[b], self.hi[b] = self.lo[a], self.hi[a]
         if self.slot_var[b] >= 0:
             self.slot_of[self.slot_var[b]] = b
-        if self.with_panel:
-            memcpy(&self.panel[b, 0], &self.panel[a, 0], self.nA * sizeof(double))
 
     def snapshot(self):
         """What is needed to walk the block again."""
@@ -1161,9 +1258,10 @@ cdef class Core:
         )
 
     def restore(self, saved):
-        """Back to the block's start: H0 and the panel have not been touched."""
+        """Back to the block's start: H0 has not been touched."""
         (
             self.t, self.ns, self.settling, self.arriving, self.stair, self.zs, self.zd, self.lo,
             self.hi, self.b,
             self.slot_var, self.owner, self.slot_of, self.off_lo, self.off_hi,
         ) = saved
+        self.flowing = False
