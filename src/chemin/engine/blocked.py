@@ -26,7 +26,10 @@ KEEP = 10.0, 4.0
 MEND = 0.05  # of that: where drift is corrected
 REGULAR = 1e12  # condition numbers above this are the reference's business
 LOOK_AGAIN = 0.3  # tolerances shrink with the linear term: they are looked at again
-STALE = 0.03  # of the linear term at the last computation of h from scratch: time for another
+# Computed from scratch, h has the rounding of its terms then: it is computed again when the linear
+# term, or the terms themselves, have become as small as this beside them.
+STALE = 0.03
+SHRUNK = 0.3
 STALLED = 20  # rescues at one t, before the reference takes over
 REFRESH = 128  # blocks between two computations of h from scratch
 
@@ -76,7 +79,7 @@ class BlockWalker:
                 self.leave()
                 return
             blocks += 1
-            if blocks % REFRESH == 0 or self.system.pull(self.core.t) < STALE * self.fresh:
+            if blocks % REFRESH == 0 or self.stale():
                 self.refresh()
             if code != _core.FULL or not self.mend():
                 if self.by_reference(way, t_end):
@@ -166,6 +169,11 @@ class BlockWalker:
         self.h = system.residual(self.z, t)
         self.size = system.coupling.magnitude(self.z)
         self.fresh, self.fresh_z = system.pull(t), float(np.abs(self.z).sum()) or 1.0
+
+    def stale(self) -> bool:
+        """Whether the rounding of h, as old as it is, begins to matter."""
+        size = float(np.abs(self.z).sum())
+        return self.system.pull(self.core.t) < STALE * self.fresh or size < SHRUNK * self.fresh_z
 
     @property
     def tolerance(self) -> Floats:
