@@ -54,6 +54,15 @@ def axes(ax: Any, size: tuple[float, float]) -> Any:
     return ax
 
 
+def set_x(ax: Any, scale: str, low: float, high: float) -> None:
+    """Range and scale; a logarithmic axis with two powers of ten needs no labels between them."""
+    from matplotlib.ticker import NullFormatter
+
+    ax.set(xscale=scale, xlim=(low, high))
+    if scale == "log" and high >= 10 * low:
+        ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 def bare(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -85,14 +94,14 @@ def legend_beside(ax: Any, handles: list[Any]) -> Any:
 
 
 def legend_above(ax: Any, handles: list[Any]) -> Any:
-    """One line above the axes, where it covers nothing."""
+    """A line or two above the axes, where they cover nothing."""
     if not handles:
         return None
     return ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=min(len(handles), 4),
+        ncols=len(handles) if len(handles) <= 3 else 2,
         frameon=False,
         borderaxespad=0.2,
         handlelength=1.6,

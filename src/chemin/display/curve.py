@@ -187,7 +187,7 @@ class CurveDisplay:
         self.band_ = self._draw_band()
         self.interval_ = self._draw_interval()
         self.lines_ = [line, self._draw_minimiser()]
-        ax.set(xscale=xscale, xlim=(self.values[0], self.values[-1]))
+        style.set_x(ax, xscale, self.values[0], self.values[-1])
         ax.set(xlabel=style.symbol(self.parameter), ylabel=self.ylabel)
         handles = [line, self.band_, self.lines_[1], self.interval_]
         style.legend_above(ax, [h for h in handles if h is not None])
@@ -204,11 +204,11 @@ class CurveDisplay:
             color=style.BLUE,
             alpha=0.18,
             linewidth=0,
-            label="± 1 std. error",
+            label="± one standard error",
         )
 
     def _draw_minimiser(self) -> Any:
-        label = f"lowest, at {style.symbol(self.parameter)} = {self.minimiser:.3g}"
+        label = f"lowest at {style.symbol(self.parameter)} = {self.minimiser:.3g}"
         return self.ax_.plot(
             [self.minimiser],
             [self.minimum],
@@ -232,7 +232,7 @@ class CurveDisplay:
             facecolor=style.GREEN,
             alpha=0.25,
             linewidth=0,
-            label="as low, everywhere here",
+            label="as low all over here",
         )
 
 

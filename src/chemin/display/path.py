@@ -186,8 +186,8 @@ class PathDisplay:
             xscale = style.scale_of(self.parameter, float(self.values[0]))
         self.ax_, self.figure_, self.counts_ax_ = ax, ax.figure, None
         self.lines_ = self._draw_lines(line_options)
-        ax.set(xscale=xscale, xlim=(self.values[0], self.values[-1]), ylabel=self.ylabel)
-        ax.set_xlabel(self.xlabel)
+        style.set_x(ax, xscale, self.values[0], self.values[-1])
+        ax.set(xlabel=self.xlabel, ylabel=self.ylabel)
         ax.axhline(0.0, color=style.INK, linewidth=0.6, zorder=0.5)
         self._draw_legend([] if self.mark is None else [self._draw_mark(ax)])
         if self.counts is not None:
