@@ -44,7 +44,7 @@ def formulas(app, what, name, obj, options, lines):
         if line.startswith("---"):
             return
         if before and line.startswith("    "):
-            lines[k:k] = ["::", ""]
+            lines[k:k] = [".. code-block:: text", ""]
             return
         before = not line.strip()
 
@@ -63,7 +63,7 @@ sphinx_gallery_conf = {
     "doc_module": ("chemin",),
     "backreferences_dir": "auto_examples/uses",
     "reference_url": {"chemin": None},
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "NumberOfCodeLinesSortKey",  # the simple ones first
     "write_computation_times": False,
     "show_memory": False,
     "show_signature": False,
@@ -77,6 +77,8 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "chemin"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["chemin.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
@@ -85,4 +87,5 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"**": ["sidebar-nav-bs"], "index": [], "start": [], "coming-from": [], "units": []}
+# Pages that need their width more than a list of their neighbours.
+html_sidebars = {page: [] for page in ("index", "start", "coming-from", "units", "auto_examples/*")}

@@ -34,7 +34,7 @@ story
 # Most of the story happens at small λ, so a second walk stops at λ = 0.1 and is drawn on a
 # logarithmic axis. Straight pieces look curved there.
 
-chemin.lasso_path(X, y, stop=0.1).plot(names=X.columns, counts=True)
+display = chemin.lasso_path(X, y, stop=0.1).plot(names=X.columns, counts=True)
 
 # %%
 # Beside ``lars_path``

@@ -28,7 +28,7 @@ path
 # is 1 for a point inside the margin, 0 for a point well outside, and between them for a point
 # on the elbow, right on the margin. The picture has a vertex at each event, and no grid.
 
-path.plot(counts=True)
+display = path.plot(counts=True)
 
 # %%
 # As λ falls the fit gets closer and support vectors are released one after the other. In the end
@@ -60,4 +60,4 @@ knots = np.unique(path.breakpoints)
 alpha = path.multipliers(knots)
 share = ((alpha > 0) & (alpha < 1)).mean(axis=1)
 holders = np.argsort(-share)[:10]
-path.plot(variables=holders, mark=0.3)
+display = path.plot(variables=holders, mark=0.3)

@@ -134,6 +134,13 @@ def test_labels(steps):
     assert (ax.get_xlabel(), ax.get_xscale(), ax.get_ylabel()) == ("ε", "linear", "mean loss")
 
 
+def test_repr(steps):
+    """Oracle: the attributes."""
+    said = repr(CurveDisplay.from_curve(steps, ylabel="error"))
+    assert said.startswith("<CurveDisplay: error along lambda, lowest at ")
+    assert f"{steps.minimiser:.4g} ({steps.minimum:.4g})" in said
+
+
 def test_what_is_not_exact_says_so(steps):
     """Oracle: the curve at its knots, and nothing between them."""
     steps.exact = False

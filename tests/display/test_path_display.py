@@ -231,6 +231,12 @@ def test_bad_options(lasso, options, parts):
         assert part in str(error.value)
 
 
+def test_repr(lasso):
+    """Oracle: the counts."""
+    display = lasso.plot()
+    assert repr(display) == f"<PathDisplay: 10 lines along lambda, {len(display.values)} solutions>"
+
+
 def test_variables_by_mask(lasso):
     """Oracle: the same lines by index."""
     mask = np.zeros(10, dtype=bool)

@@ -92,6 +92,12 @@ class CurveDisplay:
         self.parameter, self.exact, self.ylabel = parameter, exact, ylabel
         self.minimiser, self.minimum, self.interval = minimiser, minimum, interval
 
+    def __repr__(self) -> str:
+        return (
+            f"<CurveDisplay: {self.ylabel} along {self.parameter}, "
+            f"lowest at {self.minimiser:.4g} ({self.minimum:.4g})>"
+        )
+
     @classmethod
     def from_curve(
         cls,

@@ -80,6 +80,10 @@ class PathDisplay:
         self.xlabel, self.ylabel = xlabel, ylabel
         self.groups, self.counts, self.mark = groups, counts, mark
 
+    def __repr__(self) -> str:
+        lines, vertices = self.curves.shape
+        return f"<PathDisplay: {lines} lines along {self.parameter}, {vertices} solutions>"
+
     @classmethod
     def from_path(
         cls,
