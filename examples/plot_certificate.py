@@ -33,8 +33,8 @@ print(f"{len(values)} solutions, all exact: {proof.exact.all()}")
 # The same question to a solver
 # -----------------------------
 # The objective of ``SVC`` is computed from its coefficients and compared with the exact one at the
-# same λ = 1/C. A solver stops when no margin is off by more than ``tol``. At small λ the margins
-# are all that the objective is made of, so the same ``tol`` costs more there.
+# same λ = 1/C. A solver stops when no margin is off by more than ``tol``. At small λ the
+# objective itself is small, so the same ``tol`` weighs more there.
 
 K = np.exp(-0.001 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
 signs = np.where(y == 8, 1.0, -1.0)

@@ -25,6 +25,7 @@ class Steps:
     heights: np.ndarray  # (folds, pieces)
     knots: np.ndarray
     parameter: str = "lambda"
+    loss: str = "error"
     exact: bool = True
 
     def _pieces(self, values):
@@ -122,6 +123,17 @@ def test_a_single_minimiser_has_no_interval(steps):
     assert CurveDisplay.from_curve(curve).interval_ is None
 
 
+def test_flat_ends_are_cut(steps):
+    """Oracle: by hand. Four decades in which nothing happens stay outside; the data keeps them."""
+    knots, heights = np.append(steps.knots, 1e5), steps.heights[:, [*range(40), 39]]
+    display = CurveDisplay.from_curve(Steps(heights, knots))
+    low, high = display.ax_.get_xlim()
+    assert low == knots[0] and knots[39] < high < 5 * knots[39]
+    assert display.values[-1] == 1e5
+    flat = CurveDisplay.from_curve(Steps(np.ones((2, 1)), np.array([0.1, 2.0])))
+    assert flat.ax_.get_xlim() == (0.1, 2.0)
+
+
 def test_labels(steps):
     """Oracle: parameter and loss."""
     ax = CurveDisplay.from_curve(steps, ylabel="errors (part of the points)").ax_
@@ -131,7 +143,7 @@ def test_labels(steps):
     assert said[0] == "exact, at every value" and f"λ = {steps.minimiser:.3g}" in said[2]
     steps.parameter = "epsilon"
     ax = CurveDisplay.from_curve(steps).ax_
-    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_ylabel()) == ("ε", "linear", "mean loss")
+    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_ylabel()) == ("ε", "linear", "error")
 
 
 def test_repr(steps):

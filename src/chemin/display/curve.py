@@ -16,12 +16,15 @@ INSIDE = 1e-6
 ROUNDINGS = 16
 # Bent pieces get a point for every such step of the logarithm.
 STEP = 0.03
+# How much of the picture a flat end may take.
+FLAT = 0.08
 
 
 class CurveLike(Protocol):
     """What is drawn: an error that is known at every value of a parameter."""
 
     parameter: str
+    loss: str  # its name
     exact: bool  # False: known at its knots only
     minimum: float
     minimiser: float
@@ -137,7 +140,7 @@ class CurveDisplay:
             minimum=float(curve.minimum),
             interval=(float(curve.interval[0]), float(curve.interval[1])),
             exact=bool(curve.exact),
-            ylabel=ylabel or str(getattr(curve, "label", "mean loss")),
+            ylabel=ylabel or curve.loss,
         )
         return display.plot(ax=ax, **options)
 
@@ -193,11 +196,26 @@ class CurveDisplay:
         self.band_ = self._draw_band()
         self.interval_ = self._draw_interval()
         self.lines_ = [line, self._draw_minimiser()]
-        style.set_x(ax, xscale, self.values[0], self.values[-1])
+        style.set_x(ax, xscale, *self._limits(xscale))
         ax.set(xlabel=style.symbol(self.parameter), ylabel=self.ylabel)
         handles = [line, self.band_, self.lines_[1], self.interval_]
         style.legend_above(ax, [h for h in handles if h is not None])
         return self
+
+    def _limits(self, xscale: str) -> tuple[float, float]:
+        """Where something happens, and a little of the flat ends: ranges may be far wider."""
+        x = self.values if xscale != "log" else self.values[self.values > 0]
+        loss = self.loss[-len(x) :]
+        there, back = (np.log, np.exp) if xscale == "log" else (np.array, np.array)
+        moves = np.concatenate(
+            [np.flatnonzero(loss != loss[0])[:1], np.flatnonzero(loss != loss[-1])[-1:]]
+        )
+        if not moves.size:
+            return float(x[0]), float(x[-1])
+        seen = there(np.append(x[moves], np.clip(self.minimiser, x[0], x[-1])))
+        room = FLAT * (seen.max() - seen.min())
+        low, high = back(seen.min() - room), back(seen.max() + room)
+        return max(float(low), float(x[0])), min(float(high), float(x[-1]))
 
     def _draw_band(self) -> Any:
         if self.error is None or not np.isfinite(self.error).any():
