@@ -249,14 +249,14 @@ class Path:
             return f
         return self._data.classes[(f > 0).astype(np.intp)]
 
+    def multipliers(self, values: ArrayLike) -> Floats:
+        """Dual variables (alpha of `at`) at many values at once, one column a value."""
+        return self._spread(self._columns(values).alpha)
+
     def coefficients(self, values: ArrayLike) -> tuple[Floats, Floats]:
         """Coefficients (one column a value) and intercepts at many values at once."""
         c = self._columns(values)
         return self._spread(c.coef), c.intercept
-
-    def multipliers(self, values: ArrayLike) -> Floats:
-        """Dual variables (alpha of `at`) at many values at once, one column a value."""
-        return self._spread(self._columns(values).alpha)
 
     def certificate(self, value: ArrayLike) -> Certificate:
         """How far from optimal the solutions are, computed afresh from the data."""
