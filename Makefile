@@ -16,12 +16,13 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help demo test lint stress bench clean
+.PHONY: help demo test docs lint stress bench clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo     a tour of chemin"
 	@echo "make test     the test suite, on the installed package"
+	@echo "make docs     the manual, into docs/_build/html; a warning is an error"
 	@echo "make lint     style, types, layers, spelling"
 	@echo "make stress   the long tests"
 	@echo "make bench    speed against the usual tools, into benchmarks/results.md"
@@ -39,6 +40,10 @@ stress: $(VENV)/installed-test
 bench: $(VENV)/installed-test
 	@$(PY) benchmarks/run.py
 
+docs: $(VENV)/installed-docs
+	@$(ONE_THREAD) $(PY) -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 lint: $(VENV)/linters
 	@ruff check .
 	@ruff format --check .
@@ -48,6 +53,7 @@ lint: $(VENV)/linters
 	@codespell
 
 clean:
+	rm -rf docs/_build docs/auto_api docs/auto_examples
 	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 # What builds chemin stays in .venv with the build itself: after a change only what it touches is

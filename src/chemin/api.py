@@ -114,6 +114,8 @@ def svr_path(
 
         min  lambda/2 |f|^2 + sum_i w_i max(0, |y_i - f(x_i) - b| - epsilon)
 
+    The parameters that are not listed are those of `svc_path`.
+
     Parameters
     ----------
     along : "lambda" or "epsilon"
@@ -122,8 +124,6 @@ def svr_path(
         Half the width of the tube, in units of y.
     lambda_ : float, > 0
         1/C, for a path in epsilon.
-
-    The other parameters are those of `svc_path`.
 
     References
     ----------

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,9 @@ from .engine import Trace
 from .kernels import Kernel
 from .problems import SVC, SVR, Certificate, Columns, Lasso, Problem
 from .problems.staircase import Floats
+
+if TYPE_CHECKING:
+    from .display import PathDisplay
 
 FORMAT = 1  # of saved paths
 # Values nearer than this, relative, to an end of the walk are at the end.
@@ -246,6 +249,10 @@ class Path:
             return f
         return self._data.classes[(f > 0).astype(np.intp)]
 
+    def multipliers(self, values: ArrayLike) -> Floats:
+        """Dual variables (alpha of `at`) at many values at once, one column a value."""
+        return self._spread(self._columns(values).alpha)
+
     def coefficients(self, values: ArrayLike) -> tuple[Floats, Floats]:
         """Coefficients (one column a value) and intercepts at many values at once."""
         c = self._columns(values)
@@ -267,6 +274,12 @@ class Path:
         return Certificate(*fields)
 
     # ------------------------------------------------------------------ out of Python
+
+    def plot(self, **options: Any) -> PathDisplay:
+        """Draw the path: `PathDisplay.from_path` with this path, and its options."""
+        from .display import PathDisplay
+
+        return PathDisplay.from_path(self, **options)
 
     def to_frame(self) -> Any:
         """One row an event, as a pandas DataFrame, stairs by name."""

@@ -1,0 +1,91 @@
+"""The manual: `make docs` builds it into docs/_build/html, with warnings as errors."""
+
+from importlib import metadata
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+project = "chemin"
+author = "chemin contributors"
+copyright = "chemin contributors"
+try:
+    release = metadata.version("chemin")
+except metadata.PackageNotFoundError:  # a source tree on the path, not installed
+    release = "0"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+# A page that uses names which are not there yet waits here until they are.
+not_yet = ["choosing.md"]
+exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py", *not_yet]
+templates_path = ["_templates"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+pygments_style = "friendly"
+
+# ---------------------------------------------------------------------- reference
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it in words
+numpydoc_show_class_members = False  # the page of a class lists them, see _templates
+default_role = "literal"
+
+
+def formulas(app, what, name, obj, options, lines):
+    """An indented block before the first section of a docstring is a formula, as it stands."""
+    before = True  # the line above is blank and belongs to plain text
+    for k, line in enumerate(lines):
+        if line.startswith("---"):
+            return
+        if before and line.startswith("    "):
+            lines[k:k] = [".. code-block:: text", ""]
+            return
+        before = not line.strip()
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", formulas, priority=100)  # before numpydoc
+
+
+# ---------------------------------------------------------------------- gallery
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"plot_",
+    "ignore_pattern": r"(^|[/\\])(?!plot_)[^/\\]+\.py$",  # demo.py is for `make demo`
+    "doc_module": ("chemin",),
+    "backreferences_dir": "auto_examples/uses",
+    "reference_url": {"chemin": None},
+    "within_subsection_order": "NumberOfCodeLinesSortKey",  # the simple ones first
+    "write_computation_times": False,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "min_reported_time": 5,
+    "abort_on_example_error": True,
+}
+
+# ---------------------------------------------------------------------- pages
+
+html_theme = "pydata_sphinx_theme"
+html_title = "chemin"
+html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["chemin.css"]
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+# Pages that need their width more than a list of their neighbours.
+html_sidebars = {page: [] for page in ("index", "start", "coming-from", "units", "auto_examples/*")}

@@ -1,0 +1,9 @@
+"""Figures as objects, in scikit-learn's manner: data first, `plot` when it is wanted.
+
+matplotlib is imported when something is drawn, not before (`pip install chemin[plot]`).
+"""
+
+from .curve import CurveDisplay
+from .path import PathDisplay
+
+__all__ = ["CurveDisplay", "PathDisplay"]

@@ -1,0 +1,188 @@
+"""`CurveDisplay`. Oracle: brute force of a small curve with the same interface as the real ones."""
+
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+import pytest
+
+from chemin.display import CurveDisplay
+
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+@dataclass
+class Steps:
+    """A 0/1 error: constant between its knots, three folds."""
+
+    heights: np.ndarray  # (folds, pieces)
+    knots: np.ndarray
+    parameter: str = "lambda"
+    loss: str = "error"
+    exact: bool = True
+
+    def _pieces(self, values):
+        piece = np.searchsorted(self.knots, values, side="right") - 1
+        return self.heights[:, np.clip(piece, 0, self.heights.shape[1] - 1)]
+
+    def __call__(self, values):
+        return self._pieces(values).mean(axis=0)
+
+    def standard_error(self, values):
+        return self._pieces(values).std(axis=0, ddof=1) / np.sqrt(len(self.heights))
+
+    @property
+    def minimum(self):
+        return self.heights.mean(axis=0).min()
+
+    @property
+    def _best(self):
+        return self.heights.mean(axis=0).argmin()
+
+    @property
+    def interval(self):
+        return self.knots[self._best], self.knots[self._best + 1]
+
+    @property
+    def minimiser(self):
+        return np.sqrt(np.prod(self.interval))
+
+
+class Squared(Steps):
+    """A squared error: on each piece a + b/lambda + c/lambda^2, continuous."""
+
+    def __call__(self, values):
+        return 1 + (1 / np.asarray(values) - 2) ** 2
+
+    minimum, minimiser, interval = 1.0, 0.5, (0.5, 0.5)
+
+
+@pytest.fixture
+def steps():
+    rng = np.random.default_rng(0)
+    knots = np.geomspace(0.01, 10, 41) * rng.uniform(0.95, 1.05, 41)
+    heights = np.abs(np.log(knots[1:]) + 1)[None] * 0.1 + 0.05 * rng.random((3, 40))
+    return Steps(heights, np.sort(knots))
+
+
+def test_steps_are_steps(steps):
+    """Oracle: the height of every piece, at its middle, and its ends at the knots."""
+    display = CurveDisplay.from_curve(steps)
+    x, y = display.lines_[0].get_data()
+    middle = 0.5 * (steps.knots[1:] + steps.knots[:-1])
+    assert len(x) == 2 * len(middle)
+    np.testing.assert_array_equal(y[0::2], steps(middle))
+    np.testing.assert_array_equal(y[1::2], steps(middle))
+    np.testing.assert_allclose(x[0::2], steps.knots[:-1], rtol=1e-5)
+    np.testing.assert_allclose(x[1::2], steps.knots[1:], rtol=1e-5)
+    assert x[0] == steps.knots[0] and x[-1] == steps.knots[-1]
+
+
+def test_bent_pieces_have_points_inside(steps):
+    """Oracle: the curve, between the vertices on the logarithmic axis."""
+    display = CurveDisplay.from_curve(Squared(steps.heights, np.array([0.1, 0.4, 2.0])))
+    x, y = display.lines_[0].get_data()
+    halfway = np.sqrt(x[1:] * x[:-1])
+    drawn = 0.5 * (y[1:] + y[:-1])
+    exact = Squared(steps.heights, x)(halfway)
+    assert np.abs(drawn - exact).max() < 1e-3 * np.ptp(y)
+
+
+def test_band_is_one_standard_error(steps):
+    """Oracle: mean and standard error of the folds."""
+    display = CurveDisplay.from_curve(steps)
+    y = display.band_.get_paths()[0].vertices[:, 1]
+    values = display.values
+    expected = np.concatenate(
+        [steps(values) - steps.standard_error(values), steps(values) + steps.standard_error(values)]
+    )
+    assert y.max() == pytest.approx(expected.max()) and y.min() == pytest.approx(expected.min())
+    assert CurveDisplay.from_curve(steps, band=False).band_ is None
+
+
+def test_minimiser_and_its_interval(steps):
+    """Oracle: the smallest mean height, and the knots around it."""
+    display = CurveDisplay.from_curve(steps)
+    x, y = display.lines_[1].get_data()
+    assert (x[0], y[0]) == (steps.minimiser, steps.minimum)
+    span = display.interval_.get_extents().transformed(display.ax_.transData.inverted())
+    assert (span.x0, span.x1) == pytest.approx(steps.interval)
+    assert y[0] == pytest.approx(display.lines_[0].get_ydata().min())
+
+
+def test_a_single_minimiser_has_no_interval(steps):
+    """Oracle: the interval of length zero."""
+    curve = Squared(steps.heights, np.array([0.1, 0.4, 2.0]))
+    assert CurveDisplay.from_curve(curve).interval_ is None
+
+
+def test_flat_ends_are_cut(steps):
+    """Oracle: by hand. Four decades in which nothing happens stay outside; the data keeps them."""
+    knots, heights = np.append(steps.knots, 1e5), steps.heights[:, [*range(40), 39]]
+    display = CurveDisplay.from_curve(Steps(heights, knots))
+    low, high = display.ax_.get_xlim()
+    assert low == knots[0] and knots[39] < high < 5 * knots[39]
+    assert display.values[-1] == 1e5
+    flat = CurveDisplay.from_curve(Steps(np.ones((2, 1)), np.array([0.1, 2.0])))
+    assert flat.ax_.get_xlim() == (0.1, 2.0)
+
+
+def test_labels(steps):
+    """Oracle: parameter and loss."""
+    ax = CurveDisplay.from_curve(steps, ylabel="errors (part of the points)").ax_
+    assert (ax.get_xlabel(), ax.get_xscale()) == ("λ", "log")
+    assert ax.get_ylabel() == "errors (part of the points)"
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert said[0] == "exact, at every value" and f"λ = {steps.minimiser:.3g}" in said[2]
+    steps.parameter = "epsilon"
+    ax = CurveDisplay.from_curve(steps).ax_
+    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_ylabel()) == ("ε", "linear", "error")
+
+
+def test_repr(steps):
+    """Oracle: the attributes."""
+    said = repr(CurveDisplay.from_curve(steps, ylabel="error"))
+    assert said.startswith("<CurveDisplay: error along lambda, lowest at ")
+    assert f"{steps.minimiser:.4g} ({steps.minimum:.4g})" in said
+
+
+def test_what_is_not_exact_says_so(steps):
+    """Oracle: the curve at its knots, and nothing between them."""
+    steps.exact = False
+    display = CurveDisplay.from_curve(steps)
+    np.testing.assert_array_equal(display.lines_[0].get_xdata(), steps.knots)
+    assert "at its knots" in display.ax_.get_legend().get_texts()[0].get_text()
+
+
+def test_repeated_and_neighbouring_knots(steps):
+    """Oracle: the curve without them. Pieces as thin as round-off are not drawn."""
+    plain = CurveDisplay.from_curve(steps).loss
+    knots = steps.knots.copy()
+    more = Steps(steps.heights, knots)
+    more.knots = np.sort(np.concatenate([knots, knots[3:5], np.nextafter(knots[7:9], 1)]))
+    more._pieces = steps._pieces
+    np.testing.assert_array_equal(CurveDisplay.from_curve(more).loss, plain)
+
+
+def test_from_estimator_and_axes_given(steps):
+    """Oracle: `from_curve`; the axes given."""
+
+    class Fitted:
+        curve_ = steps
+
+    ax = plt.subplots()[1]
+    display = CurveDisplay.from_estimator(Fitted(), ax=ax, color="red")
+    assert display.ax_ is ax and display.figure_ is ax.figure
+    assert display.lines_[0].get_color() == "red"
+    np.testing.assert_array_equal(display.loss, CurveDisplay.from_curve(steps).loss)
+    with pytest.raises(ValueError, match=r"curve_.*object"):
+        CurveDisplay.from_estimator(object())
+    with pytest.raises(ValueError, match="two knots"):
+        CurveDisplay.from_curve(Steps(steps.heights, np.array([1.0])))

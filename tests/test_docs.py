@@ -1,0 +1,55 @@
+"""The manual does what it says. Oracle: the output printed beside every example."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+import chemin
+from chemin import display
+
+ROOT = Path(__file__).parents[1]
+NOT_YET = {"choosing.md"}  # as in docs/conf.py
+PAGES = [p for p in sorted(ROOT.glob("docs/*.md")) if p.name not in NOT_YET]
+RUN = [p for p in [ROOT / "README.md", *PAGES] if p.is_file() and ">>> " in p.read_text("utf-8")]
+OBJECTS = [
+    chemin.svc_path,
+    chemin.svr_path,
+    chemin.lasso_path,
+    chemin.Path,
+    chemin.load,
+    display.PathDisplay,
+    display.CurveDisplay,
+]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Files that an example writes, and figures that it opens, do not stay."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
+def test_page(page):
+    failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert tried > 0 and failed == 0
+
+
+@pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: thing.__name__)
+def test_docstring(thing):
+    """Oracle: the output printed beside the example; `chemin` is there already."""
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder().find(thing, globs={"chemin": chemin}):
+        assert runner.run(test).failed == 0, test.name
+
+
+def test_reference_names_everything_public():
+    """Oracle: `__all__`."""
+    page = (ROOT / "docs" / "api.md").read_text("utf-8").split()
+    names = [n for n in chemin.__all__ if not n.startswith("__")]
+    missing = [n for n in names + [f"display.{n}" for n in display.__all__] if n not in page]
+    assert missing == [], "one line in docs/api.md"
