@@ -194,7 +194,7 @@ cdef class Core:
         cdef Py_ssize_t old = self.ns if self.cap else 0
         if cap <= self.cap:
             return
-        cap = min(max(cap, 64, 5 * self.cap // 4), self.N + self.ucap + 2)
+        cap = min(max(cap, 256, 3 * self.cap // 2), self.N + self.ucap + 2)
 
         def grown(a, shape, dtype=np.float64):
             out = np.zeros(shape, dtype=dtype)
