@@ -19,6 +19,7 @@ from ._checks import (
 from .engine import IndefiniteError, follow
 from .kernels import Kernel, make_kernel
 from .path import Data, Path, make_problem
+from .problems import DenseGram
 from .problems.staircase import Floats
 
 KernelLike = Any  # a name, a callable k(X, Y) or a Kernel
@@ -205,10 +206,11 @@ def _trace(
     check_psd: bool,
 ) -> Path:
     problem = make_problem(name, data, signs, spec)
-    if data.kernel is not None:
-        _refuse_large_entries(problem.K)  # type: ignore[attr-defined]
-    if check_psd:
-        _refuse_indefinite(problem.K)  # type: ignore[attr-defined]
+    gram = problem.system.coupling.gram
+    if data.kernel is not None and isinstance(gram, DenseGram):  # Z Z' has no negative eigenvalue
+        _refuse_large_entries(gram.matrix)
+        if check_psd:
+            _refuse_indefinite(gram.matrix)
     begin, stop = (None if v is None else v / problem.unit for v in (walk["begin"], walk["stop"]))
     try:
         trace = follow(

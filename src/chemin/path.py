@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import check_matrix
 from .engine import Trace
 from .kernels import Kernel
-from .problems import SVC, SVR, Certificate, Columns, Lasso, Problem
+from .problems import SVC, SVR, Certificate, Columns, Lasso, LowRankGram, Problem
 from .problems.staircase import Floats
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class Path:
                 raise ValueError(f"X has {X.shape[1]} columns, expected {self._n_coef}")
             f = X @ c.coef
         else:
-            f = self._data.kernel.cross(X, self._data.X) @ self._spread(c.coef)
+            f = self._data.kernel.combine(X, self._data.X, self._spread(c.coef))
         f = f + c.intercept
         return f[:, 0] if np.ndim(value) == 0 else f
 
@@ -326,11 +326,15 @@ def make_problem(name: str, data: Data, signs: Floats | None, spec: dict[str, An
     w, y = data.weight, data.y if signs is None else signs
     if data.kernel is None:
         return PROBLEMS[name](data.X, y, w, **spec)  # type: ignore[call-arg]
-    K = data.kernel.gram(data.X)
     used = data.used
-    if len(used) < len(w):
-        K, y, w = np.ascontiguousarray(K[np.ix_(used, used)]), y[used], w[used]
-    return PROBLEMS[name](K, y, w, **spec)  # type: ignore[call-arg]
+    all_used = len(used) == len(w)
+    Z = data.kernel.factor(data.X)
+    if Z is not None:
+        K: Any = LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
+    else:
+        K = data.kernel.gram(data.X)
+        K = K if all_used else np.ascontiguousarray(K[np.ix_(used, used)])
+    return PROBLEMS[name](K, y[used], w[used], **spec)  # type: ignore[call-arg]
 
 
 def load(file: str | FilePath) -> Path:

@@ -103,7 +103,8 @@ cdef class Core:
 
     cdef:
         # the system
-        const double[:, ::1] A
+        const double[:, ::1] A  # the matrix, or its factor Z when it is Z Z'
+        Py_ssize_t rank  # columns of Z; 0 for a matrix
         const Py_ssize_t[::1] p
         const double[::1] sign, sigma, r
         const double[:, ::1] border, value, slope, edges  # edges: sigma border, by columns
@@ -133,7 +134,7 @@ cdef class Core:
         public Py_ssize_t limit  # moves in a block, at most bcap
         double[:, ::1] DZ, rates, scaled, bent, turned
         double[:, ::1] moved
-        double[::1] bent_border, flow
+        double[::1] bent_border, flow, bundle
         bint flowing  # flow is A S z' of the present direction
         Py_ssize_t[::1] anchor, slot_row  # slot_row: where GW has the row of who came or went
         readonly Py_ssize_t stride
@@ -150,7 +151,9 @@ cdef class Core:
 
     def __init__(self, system, Py_ssize_t block):
         coupling = system.coupling
-        self.A = np.ascontiguousarray(coupling.gram.matrix)
+        gram = coupling.gram
+        self.rank = gram.factor.shape[1] if hasattr(gram, "factor") else 0
+        self.A = np.ascontiguousarray(gram.factor if self.rank else gram.matrix)
         self.p = np.ascontiguousarray(coupling.index, dtype=np.intp)
         self.sign = np.ascontiguousarray(coupling.sign)
         self.border = np.ascontiguousarray(coupling.border)
@@ -178,11 +181,11 @@ cdef class Core:
         self.cap = 0
         self.settling = True
         self.stride = MOST
-        self.bent_border = np.zeros(self.nb)
+        self.bent_border, self.bundle = np.zeros(self.nb), np.zeros(self.rank)
         self.moved, self.flow = np.zeros((block, self.nA)), np.zeros(self.nA)
         self.anchor = np.zeros(block, dtype=np.intp)
         self.reserve(64)
-        diagonal = np.array([self.A[i, i] for i in self.p], dtype=float)
+        diagonal = gram.diagonal()[np.asarray(self.p)]
         root = np.ones(self.N)
         root[: self.n_core] = np.sqrt(np.abs(diagonal)) * np.abs(self.sign)
         self.root = root
@@ -299,10 +302,20 @@ cdef class Core:
 
     # ------------------------------------------------------------------ entries of G
 
+    cdef inline double _similarity(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        """A_ij."""
+        cdef Py_ssize_t k
+        cdef double total = 0.0
+        if not self.rank:
+            return self.A[i, j]
+        for k in range(self.rank):
+            total += self.A[i, k] * self.A[j, k]
+        return total
+
     cdef inline double _entry(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         if i < self.n_core:
             if j < self.n_core:
-                return self.sign[i] * self.sign[j] * self.A[self.p[i], self.p[j]]
+                return self.sign[i] * self.sign[j] * self._similarity(self.p[i], self.p[j])
             return self.border[i, j - self.n_core]
         if j < self.n_core:
             return self.border[j, i - self.n_core]
@@ -318,6 +331,10 @@ cdef class Core:
                 j = self.owner[s]
                 out[s] = 0.0 if j >= self.n_core else self.border[j, i - self.n_core]
             return
+        if self.rank:
+            for s in range(self.ns):
+                out[s] = self._entry(i, self.owner[s])
+            return
         a = &self.A[self.p[i], 0]
         si = self.sign[i]
         for s in range(self.ns):
@@ -330,14 +347,17 @@ cdef class Core:
     cdef void _spread(
         self, Py_ssize_t count, const double **x, double **out
     ) noexcept nogil:
-        """out_k = A S x_k for `count` vectors x_k by slots, with one reading of the rows of A."""
+        """out_k = A S x_k for `count` vectors x_k by slots, with one reading of the rows of A.
+
+        With A = Z Z' the rows are those of Z, and what they add up to is multiplied by Z.
+        """
         cdef:
             Py_ssize_t s, i, k
-            blas_int n = self.nA, one = 1
+            blas_int n = self.A.shape[1], one = 1
             double weight
             double *row
         for k in range(count):
-            memset(out[k], 0, self.nA * sizeof(double))
+            memset(out[k], 0, n * sizeof(double))
         for s in range(self.ns):
             i = self.owner[s]
             if i >= self.n_core:
@@ -347,6 +367,10 @@ cdef class Core:
                 if x[k][s] != 0.0:
                     weight = self.sign[i] * x[k][s]
                     daxpy(&n, &weight, row, &one, out[k], &one)
+        if self.rank:
+            for k in range(count):
+                memcpy(&self.bundle[0], out[k], n * sizeof(double))
+                gemv_t(&self.A[0, 0], n, self.nA, n, 1.0, &self.bundle[0], 0.0, out[k])
 
     cdef void _pushed(self, const double *a, const double *x, double *out) noexcept nogil:
         """out = M x for everybody, from a = A S x, x by slots."""

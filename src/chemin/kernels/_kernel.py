@@ -55,6 +55,26 @@ class Kernel(ABC):
             The points that the model was trained on.
         """
 
+    def factor(self, X: Array) -> Array | None:
+        """Return Z with K = Z Z' where it is known and worth using, or None.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        """
+        return None
+
+    def combine(self, X_new: Any, X: Any, coef: Array) -> Array:
+        """Return sum_j coef_j k(x_new_i, x_j), one column for each column of coef.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, d)
+        X : array-like of shape (n, d)
+        coef : array of shape (n, k)
+        """
+        return self.cross(X_new, X) @ coef
+
     def spec(self) -> dict[str, Any]:
         """Return the name and the parameters, all of which JSON can hold."""
         parameters = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -12,12 +12,17 @@ from scipy.spatial.distance import cdist
 
 from chemin._checks import Array, check_number, check_positive
 from chemin.kernels._blocks import Writer
-from chemin.kernels._kernel import BlockKernel
+from chemin.kernels._kernel import BlockKernel, same_features
 
 DIRECT_ABOVE = 256.0
 """Largest gamma |x - mean|² for which squared distances may come from a matrix product. Their
 error is about eps (|x|² + |x'|²), so that of exp(-gamma d²) stays below 4 eps 256 = 2e-13. Above,
 differences are taken coordinate by coordinate: exact to the last digits, and slower."""
+
+
+NARROW = 8
+"""With at least so many points to a feature, products with X cost far less than with X X': an
+entry costs d products then, but no more than d + 1 variables are ever free."""
 
 
 def _products(A: Array, B: Array, finish: Callable[[Array], object] | None = None) -> Writer:
@@ -52,6 +57,15 @@ class Linear(BlockKernel):
 
     def _writer(self, A: Array, B: Array) -> Writer:
         return _products(A, B)
+
+    def factor(self, X: Array) -> Array | None:
+        if NARROW * X.shape[1] > X.shape[0] or not np.isfinite(np.einsum("ij,ij->", X, X)):
+            return None
+        return X
+
+    def combine(self, X_new: Any, X: Any, coef: Array) -> Array:
+        X_new, X = same_features(X_new, X)
+        return X_new @ (X.T @ coef)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from .base import Certificate, Columns, Problem, Start
 from .lasso import Lasso
-from .staircase import Coupling, DenseGram, Staircases, StaircaseSystem
+from .staircase import Coupling, DenseGram, LowRankGram, Staircases, StaircaseSystem
 from .svc import SVC
 from .svr import SVR
 
@@ -14,6 +14,7 @@ __all__ = [
     "Coupling",
     "DenseGram",
     "Lasso",
+    "LowRankGram",
     "Problem",
     "StaircaseSystem",
     "Staircases",

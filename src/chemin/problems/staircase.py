@@ -108,8 +108,47 @@ class DenseGram:
     def absolute(self) -> Floats:
         return self.matrix if self.matrix.min() >= 0 else np.abs(self.matrix)
 
+    def diagonal(self) -> Floats:
+        return self.matrix.diagonal()
+
     def block(self, rows: Ints, cols: Ints) -> Floats:
         return self.matrix[np.ix_(rows, cols)]
+
+
+@dataclass(frozen=True)
+class LowRankGram:
+    """Z Z', never formed: a product costs twice the size of Z, an entry one row of it."""
+
+    factor: Floats
+
+    def __len__(self) -> int:
+        return len(self.factor)
+
+    def dot(self, v: Floats) -> Floats:
+        return self.factor @ (self.factor.T @ v)
+
+    __matmul__ = dot
+
+    def magnitude(self, v: Floats) -> Floats:
+        """|Z| |Z'| |v|: what round-off in `dot` is proportional to."""
+        return self.absolute @ (self.absolute.T @ np.abs(v))
+
+    @cached_property
+    def absolute(self) -> Floats:
+        return np.abs(self.factor)
+
+    def diagonal(self) -> Floats:
+        return np.einsum("ij,ij->i", self.factor, self.factor)
+
+    def block(self, rows: Ints, cols: Ints) -> Floats:
+        return self.factor[rows] @ self.factor[cols].T
+
+
+Gram = DenseGram | LowRankGram
+
+
+def as_gram(K: Floats | LowRankGram) -> Gram:
+    return DenseGram(K) if isinstance(K, np.ndarray) else K
 
 
 @dataclass(frozen=True)
@@ -122,7 +161,7 @@ class Coupling:
     sigma is +1 except on the border, where M is skew: M = [S A S, B; -B', 0].
     """
 
-    gram: DenseGram
+    gram: Gram
     index: Ints
     sign: Floats
     border: Floats

@@ -27,7 +27,15 @@ from .base import (
     relative_gap,
     swept,
 )
-from .staircase import Coupling, DenseGram, Floats, Staircases, StaircaseSystem, endless_tread
+from .staircase import (
+    Coupling,
+    Floats,
+    LowRankGram,
+    Staircases,
+    StaircaseSystem,
+    as_gram,
+    endless_tread,
+)
 
 OUTSIDE, ELBOW, INSIDE = 1, 2, 3  # columns of the staircase table
 
@@ -40,7 +48,9 @@ class SVC(Problem):
     first_stair = OUTSIDE
     parameter = "lambda"
 
-    def __init__(self, K: Floats, y: Floats, w: Floats, *, intercept: bool = True) -> None:
+    def __init__(
+        self, K: Floats | LowRankGram, y: Floats, w: Floats, *, intercept: bool = True
+    ) -> None:
         self.K, self.y, self.w, self.intercept = K, y, w, intercept
         n, scale, self.z_unit = len(y), float(K.diagonal().max()) or 1.0, float(w.max())
         self.unit = scale * self.z_unit
@@ -49,7 +59,7 @@ class SVC(Problem):
         )
         edge = y[:, None] if intercept else np.empty((n, 0))
         self.system = StaircaseSystem(
-            Coupling(DenseGram(K), np.arange(n), y / np.sqrt(scale), edge),
+            Coupling(as_gram(K), np.arange(n), y / np.sqrt(scale), edge),
             q=np.zeros(n + intercept),
             r=np.concatenate([-np.ones(n), np.zeros(int(intercept))]),
             stairs=Staircases.stack(box, endless_tread(int(intercept))),

@@ -27,7 +27,15 @@ from .base import (
     relative_gap,
     swept,
 )
-from .staircase import Coupling, DenseGram, Floats, Staircases, StaircaseSystem, endless_tread
+from .staircase import (
+    Coupling,
+    Floats,
+    LowRankGram,
+    Staircases,
+    StaircaseSystem,
+    as_gram,
+    endless_tread,
+)
 
 BELOW, LOWER, WITHIN, UPPER, ABOVE = 1, 2, 3, 4, 5  # columns of the staircase table
 
@@ -41,7 +49,7 @@ class SVR(Problem):
 
     def __init__(
         self,
-        K: Floats,
+        K: Floats | LowRankGram,
         y: Floats,
         w: Floats,
         *,
@@ -68,7 +76,7 @@ class SVR(Problem):
         target = np.concatenate([-pull * self.u, np.zeros(int(intercept))])
         moves = along == "lambda"
         self.system = StaircaseSystem(
-            Coupling(DenseGram(K), np.arange(n), np.full(n, 1.0 / np.sqrt(scale)), ones),
+            Coupling(as_gram(K), np.arange(n), np.full(n, 1.0 / np.sqrt(scale)), ones),
             q=np.zeros_like(target) if moves else target,
             r=target if moves else np.zeros_like(target),
             stairs=Staircases.stack(
