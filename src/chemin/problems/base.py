@@ -117,9 +117,9 @@ def edge_blur(slack: Floats, terms: Floats, w: Floats) -> Floats:
     return w @ np.where(np.abs(slack) <= 100 * noise, noise, 0.0)
 
 
-def swept(alpha: Floats, unit: Floats) -> Floats:
-    """Multipliers without the dust that round-off leaves of zeros."""
-    return np.where(np.abs(alpha) <= DUST * unit, 0.0, alpha)
+def swept(alpha: Floats, unit: Floats, low: Floats | float, high: Floats) -> Floats:
+    """Multipliers in their box, without the dust that round-off leaves of zeros."""
+    return np.clip(np.where(np.abs(alpha) <= DUST * unit, 0.0, alpha), low, high)
 
 
 def choose_intercept(traced: Floats, interval: Floats, empty: Floats) -> tuple[Floats, Floats]:

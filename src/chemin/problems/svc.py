@@ -90,7 +90,7 @@ class SVC(Problem):
 
     def columns(self, z: Floats, t: Floats) -> Columns:
         n, lam = len(self.y), t * self.unit
-        alpha = swept(z[:n] * self.z_unit, self._scale(lam))
+        alpha = swept(z[:n] * self.z_unit, self._scale(lam), 0.0, self.w[:, None])
         coef = self.y[:, None] * alpha / lam
         if not self.intercept:
             b, interval = np.zeros(len(t)), np.zeros((2, len(t)))

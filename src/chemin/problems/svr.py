@@ -125,7 +125,7 @@ class SVR(Problem):
         along = self.parameter == "lambda"
         lam = t * self.unit if along else np.full(len(t), self.lambda_)
         eps = np.full(len(t), self.epsilon) if along else t * self.unit
-        alpha = swept(z[:n] * self.z_unit, self._scale(lam))
+        alpha = swept(z[:n] * self.z_unit, self._scale(lam), -self.w[:, None], self.w[:, None])
         coef = alpha / lam
         if not self.intercept:
             b, interval = np.zeros(len(t)), np.zeros((2, len(t)))
