@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_moons
 
 from chemin import lasso_path, svc_path, svr_path
+from chemin.kernels import Linear
 
 
 def classes():
@@ -43,4 +44,40 @@ def test_same_path(name, monkeypatch):
     values = np.union1d(fast.breakpoints, slow.breakpoints)
     values = values[values >= max(fast.stop, slow.stop)]
     f, g = fast.decision_function(X, values), slow.decision_function(X, values)
+    np.testing.assert_allclose(f, g, atol=1e-8 * np.abs(g).max())
+
+
+def many(target):
+    """400 points in the plane of 6 features, some of them twice, some with no weight."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 6))
+    X[300:350] = X[:50]
+    signal = X[:, 0] - X[:, 1] ** 2 + rng.normal(size=400)
+    weight = np.where(np.arange(400) % 7 == 0, 0.0, 1.0)
+    return X, (signal > -1.0).astype(int) if target == "classes" else signal, weight
+
+
+@pytest.mark.parametrize(
+    "function, target, options",
+    [
+        (svc_path, "classes", {}),
+        (svc_path, "classes", {"intercept": False}),
+        (svr_path, "numbers", {"epsilon": 0.2}),
+        (svr_path, "numbers", {"along": "epsilon", "lambda_": 0.5}),
+    ],
+)
+def test_linear_kernel_without_its_matrix(function, target, options, monkeypatch):
+    """Oracle: the same path of the matrix XX', which the linear kernel must not form here."""
+    X, y, weight = many(target)
+    dense = function(X @ X.T, y, kernel="precomputed", sample_weight=weight, **options)
+
+    def refuse(self, X):
+        raise AssertionError("the matrix was formed")
+
+    monkeypatch.setattr(Linear, "gram", refuse)
+    path = function(X, y, kernel="linear", sample_weight=weight, **options)
+    assert path.certificate(path.breakpoints).exact.all()
+    np.testing.assert_allclose([path.start, path.stop], [dense.start, dense.stop], rtol=1e-9)
+    values = dense.breakpoints[dense.breakpoints >= max(path.stop, dense.stop)]
+    f, g = path.decision_function(X, values), dense.decision_function(X @ X.T, values)
     np.testing.assert_allclose(f, g, atol=1e-8 * np.abs(g).max())
