@@ -16,17 +16,18 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help demo test docs lint stress bench clean
+.PHONY: help demo test docs lint stress sanitize bench clean
 .NOTPARALLEL:
 
 help:
-	@echo "make demo     a tour of chemin"
-	@echo "make test     the test suite, on the installed package"
-	@echo "make docs     the manual, into docs/_build/html; a warning is an error"
-	@echo "make lint     style, types, layers, spelling"
-	@echo "make stress   the long tests"
-	@echo "make bench    speed against the usual tools, into benchmarks/results.md"
-	@echo "make clean    remove .venv and the caches"
+	@echo "make demo      a tour of chemin"
+	@echo "make test      the test suite, on the installed package"
+	@echo "make docs      the manual, into docs/_build/html; a warning is an error"
+	@echo "make lint      style, types, layers, spelling"
+	@echo "make stress    the long tests"
+	@echo "make sanitize  the compiled core under gcc's address and undefined-behaviour sanitizers"
+	@echo "make bench     speed against the usual tools, into benchmarks/results.md"
+	@echo "make clean     remove .venv and the caches"
 
 demo: $(VENV)/installed-plot
 	@$(PY) examples/demo.py
@@ -36,6 +37,15 @@ test: $(VENV)/installed-test
 
 stress: $(VENV)/installed-test
 	@CHEMIN_STRESS=1 $(ONE_THREAD) $(PYTEST) tests -m stress --timeout=3600
+
+sanitize: $(VENV)/installed-test
+	@$(PIP) install --no-build-isolation --no-deps --upgrade --target=$(VENV)/sanitized \
+	    --config-settings=setup-args=-Db_sanitize=address,undefined \
+	    --config-settings=setup-args=-Db_lundef=false .
+	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc \
+	    PYTHONPATH=$(VENV)/sanitized $(ONE_THREAD) $(PY) -m pytest -s \
+	    tests/test_engines.py tests/test_threads.py
 
 bench: $(VENV)/installed-test
 	@$(PY) benchmarks/run.py
