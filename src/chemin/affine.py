@@ -11,12 +11,10 @@ minimum of affine functions. Those pieces are cut where another point takes over
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .engine import Trace
 from .problems import Problem
@@ -52,8 +50,8 @@ def pieces(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> Ite
     reader = _Reader(problem, trace, phi)
     if above and reading.inverse:
         yield reader.top()
-    for moves, image in trace.images(phi):
-        yield from reader.block(moves, image)
+    for moves, image, state in trace.images(phi):
+        yield from reader.block(moves, image, state)
 
 
 class _Reader:
@@ -62,19 +60,16 @@ class _Reader:
     def __init__(self, problem: Problem, trace: Trace, phi: Floats) -> None:
         self.problem, self.trace, self.phi = problem, trace, phi
         self.reading = problem.reading
-        self.open = self._open()
+        # Only where multipliers stay within what counts as a bound can all of them be at bounds.
+        n_core = problem.system.coupling.n_core
+        self.still = (trace.changes(n_core) <= AT_BOUND) & (trace.t0 != trace.t1)
 
-    def _open(self) -> dict[int, Floats]:
-        """The moves that leave an interval of intercepts, with z; -1 is what lies above."""
-        trace, n_core = self.trace, self.problem.system.coupling.n_core
-        # Multipliers that stay within what counts as a bound: only these can all be at bounds.
-        still = (trace.changes(n_core) <= AT_BOUND) & (trace.t0 != trace.t1)
-        move = np.flatnonzero(still)
-        t = np.append(0.5 * (trace.t0[move] + trace.t1[move]), 2.0 * trace.t0[0])
-        z = trace.solutions(t)
-        low, high = self.problem.columns(z, t).interval
-        move = np.append(move, -1)
-        return {int(move[k]): z[:, k] for k in np.flatnonzero(low < high)}
+    def open(self, z: list[Floats], t: Floats) -> list[bool]:
+        """Whether there is an interval of intercepts."""
+        if not z:
+            return []
+        low, high = self.problem.columns(np.column_stack(z), t).interval
+        return list(low < high)
 
     def scale(self, t: Floats) -> Floats:
         """u at t."""
@@ -87,7 +82,7 @@ class _Reader:
     def read(self, image: Floats, t: Floats) -> Floats:
         """f, the traced intercept in the last column."""
         if self.reading.inverse:
-            # At t = 0 f is a limit: nothing moves there any more, and the caller takes the other end.
+            # At t = 0 f is a limit, and `block` takes it from the other end.
             image = image / np.where(t > 0, t * self.problem.unit, np.inf)[:, None]
         return image + self.reading.shift
 
@@ -96,22 +91,28 @@ class _Reader:
         trace = self.trace
         rate = trace.way * (trace.before @ self.phi) / self.problem.unit
         f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
-        if -1 in self.open:
-            return self._cut(self.open[-1], np.inf, trace.t0[0], f0, f1)
+        if self.open([trace.z_start], 2.0 * trace.t0[:1])[0]:
+            return self._cut(trace.z_start, np.inf, trace.t0[0], f0, f1)
         return Pieces(np.zeros(1), self.scale(trace.t0[:1]), f0[None, :-1], f1[None, :-1])
 
-    def block(self, moves: slice, image: Floats) -> Iterator[Pieces]:
+    def block(
+        self, moves: slice, image: Floats, state: Callable[[int], Floats]
+    ) -> Iterator[Pieces]:
         t0, t1 = self.trace.t0[moves], self.trace.t1[moves]
         f0, f1 = self.read(image[:-1], t0), self.read(image[1:], t1)
         if self.reading.inverse and t1[-1] == 0:
-            f1[t1 == 0] = f0[t1 == 0]
-        cut = [j for j in range(moves.start, moves.stop) if j in self.open]
+            # f is bounded, so on the way to t = 0 it stands still: half of the way tells all.
+            last = t1 == 0
+            t1, f1[last] = np.where(last, 0.5 * t0, t1), f0[last]
+        still = np.flatnonzero(self.still[moves])
+        z = [state(int(k)) for k in still]
+        is_open = self.open(z, 0.5 * (t0 + t1)[still])
         keep = t0 != t1
-        keep[[j - moves.start for j in cut]] = False
+        keep[still[is_open]] = False
         yield Pieces(self.scale(t0[keep]), self.scale(t1[keep]), f0[keep, :-1], f1[keep, :-1])
-        for j in cut:
-            k = j - moves.start
-            yield self._cut(self.open[j], t0[k], t1[k], f0[k], f1[k])
+        for k, there, cut in zip(still, z, is_open):
+            if cut:
+                yield self._cut(there, t0[k], t1[k], f0[k], f1[k])
 
     def _cut(self, z: Floats, t0: float, t1: float, f0: Floats, f1: Floats) -> Pieces:
         """One move with an open interval, cut where another point bounds the intercept."""

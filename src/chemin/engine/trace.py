@@ -275,8 +275,10 @@ class Trace:
             out[some] = np.maximum.reduceat(size, self.pointer[:-1][some])
         return out
 
-    def images(self, phi: Floats) -> Iterator[tuple[slice, Floats]]:
+    def images(self, phi: Floats) -> Iterator[tuple[slice, Floats, Callable[[int], Floats]]]:
         """z'phi before and after each move, in blocks of moves: one row more than moves.
+
+        With each block comes a function that gives z itself before its k-th move.
 
         A move changes few variables, so a block needs few rows of phi:
 
@@ -296,6 +298,12 @@ class Trace:
             out = steps @ phi[moved]
             fresh = last is None or (first // CHECKPOINT) % AFRESH == 0
             out[0] = z @ phi if fresh else last
-            yield moves, np.cumsum(out, axis=0, out=out)
+
+            def state(k: int, z: Floats = z, moved: Ints = moved, steps: Floats = steps) -> Floats:
+                there = z.copy()
+                there[moved] += steps[: k + 1].sum(axis=0)
+                return there
+
+            yield moves, np.cumsum(out, axis=0, out=out), state
             z[moved] += steps.sum(axis=0)
             last = out[-1].copy()
