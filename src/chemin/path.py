@@ -127,6 +127,16 @@ class Path:
         return self._data.classes
 
     @property
+    def y(self) -> NDArray[Any]:
+        """The targets that the path was computed from."""
+        return self._data.y
+
+    @property
+    def weight(self) -> Floats:
+        """The weights, those of samples and of classes multiplied."""
+        return self._data.weight
+
+    @property
     def stair_names(self) -> tuple[str, ...]:
         return self._problem.stair_names
 

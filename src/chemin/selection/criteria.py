@@ -78,7 +78,8 @@ class Criterion(ABC):
         "accuracy", "balanced_accuracy", "neg_hinge_loss", "neg_mean_squared_error",
         "neg_mean_absolute_error" and "r2" give exact curves. Any other name that scikit-learn
         knows, or a callable scorer(estimator, X, y), is evaluated at breakpoints and midpoints.
-        Default: accuracy for classification, neg_mean_squared_error for regression.
+        Default: accuracy for classification, with errors weighed as in training where there are
+        class weights, and neg_mean_squared_error for regression.
     n_jobs : int or None
         Threads, as in joblib.
     """
@@ -383,7 +384,8 @@ class _Run:
         return np.where(self.family.y == path.classes_[1], 1.0, -1.0)
 
     def _omega(self, loss: Loss, y: Floats, trial: Trial) -> Floats:
-        weight = self.family.weight
+        # By default errors count as in training; scikit-learn's scores know no class weights.
+        weight = self.family.cost if self.criterion.scoring is None else self.family.weight
         if not self.criterion.pooled:
             return loss.weigh(y[trial.test], weight[trial.test])
         used = self.family.used
@@ -404,7 +406,7 @@ class _Run:
             )
         except scorers.ScorerError as error:
             raise ValueError(f"{trial.name}: {error}") from error
-        u = 1.0 / values if path.affine_in_inverse else values
+        u = _to_u(path, values)
         order = np.argsort(u)
         return Piecewise.through(u[order], loss[order])
 
@@ -421,18 +423,22 @@ def _values(paths: list[Path], low: float, top: float) -> Floats:
 
 def _interpolated(path: Path, cross: Floats, values: Floats) -> Floats:
     """f at the values, one row each, from the pieces of a path."""
-    out = np.empty((len(values), cross.shape[1]))
-    u = 1.0 / values if path.affine_in_inverse else values
-    for block in path.pieces(cross):
-        low, high = np.minimum(block.u0, block.u1), np.maximum(block.u0, block.u1)
-        order = np.argsort(low)
-        k = np.flatnonzero((u >= low.min(initial=np.inf)) & (u <= high.max(initial=-np.inf)))
-        j = order[np.clip(np.searchsorted(low[order], u[k], "right") - 1, 0, None)]
-        inside = u[k] <= high[j]
-        k, j = k[inside], j[inside]
-        s = (u[k] - block.u0[j]) / (block.u1[j] - block.u0[j])
-        out[k] = block.f0[j] + s[:, None] * (block.f1[j] - block.f0[j])
-    return out
+    blocks = list(path.pieces(cross))
+    u0, u1, f0, f1 = (
+        np.concatenate([getattr(block, name) for block in blocks])
+        for name in ("u0", "u1", "f0", "f1")
+    )
+    low = np.minimum(u0, u1)
+    order = np.argsort(low)
+    # Beyond the first and the last piece f is constant.
+    u = np.clip(_to_u(path, values), low.min(), np.maximum(u0, u1).max())
+    j = order[np.searchsorted(low[order], u, "right") - 1]
+    s = np.clip((u - u0[j]) / (u1[j] - u0[j]), 0.0, 1.0)[:, None]
+    return f0[j] * (1 - s) + f1[j] * s
+
+
+def _to_u(path: Path, values: Floats) -> Floats:
+    return 1.0 / values if path.affine_in_inverse else values
 
 
 # ---------------------------------------------------------------------- small things

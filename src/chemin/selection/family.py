@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import check_matrix, check_weights
+from .._checks import check_matrix, check_two_classes, check_weights, class_weights
 from ..kernels import Precomputed, make_kernel
 from ..path import Path
 from .piecewise import Floats
@@ -76,6 +76,15 @@ class Family:
             chosen = {k: self.options.pop(k) for k in KERNEL_OPTIONS if k in self.options}
             self.kernel = make_kernel(**chosen, X=self.X, sample_weight=self.weight)
 
+    @cached_property
+    def cost(self) -> Floats:
+        """What an error on each row costs in training: its weight and that of its class."""
+        class_weight = self.options.get("class_weight")
+        if class_weight is None:
+            return self.weight
+        signs, classes = check_two_classes(self.y)
+        return class_weights(class_weight, signs, classes, self.weight)
+
     def __len__(self) -> int:
         return len(self.X)
 
@@ -103,6 +112,8 @@ class Family:
         all_rows = rows is None
         rows = np.arange(len(self)) if rows is None else rows
         walk = {"start": self.start, "stop": self.stop} | self.options | options
+        if not all_rows:  # many at once: progress is shown for the path on all rows
+            walk.pop("verbose", None)
         w = self.weight[rows] if weight is None else weight * self.weight[rows]
         X = self.X if all_rows else self.X[rows]
         if self.kernel is None:
