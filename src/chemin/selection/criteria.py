@@ -29,8 +29,8 @@ from .piecewise import Floats, Piecewise, total
 # starts of all paths f has moved by this part of what is left, and nothing else happens.
 ABOVE = 1e4
 # A scorer is called at no more values than this in each fold, evenly among breakpoints and
-# midpoints: a call takes about half a millisecond.
-MOST_VALUES = 1000
+# midpoints: a call takes a millisecond or more.
+MOST_VALUES = 500
 # Weight of the bootstrap in the 0.632 criterion: the chance of a point to be in a resample,
 # 1 - 1/e, as it is rounded there.
 SHARE_632 = 0.632
