@@ -201,6 +201,21 @@ def test_other_scorers_are_evaluated_at_knots(labels, scoring):
             assert curve.score(value) == pytest.approx(theirs, abs=0.01)
 
 
+def test_weights_that_a_scorer_cannot_take_are_said(numbers):
+    """Oracle: the warning; a scorer that takes them gives none."""
+    X, y = numbers
+    w = np.linspace(0.5, 1.5, len(y))
+    family = Family(lasso_path, X, y, sample_weight=w, stop=0.01)
+    largest = lambda estimator, X, y: -np.abs(estimator.predict(X) - y).max()
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        CrossValidation(3, scoring=largest)(family)
+    curve = CrossValidation(3, scoring="neg_root_mean_squared_error")(family)
+    squared = CrossValidation(3)(family)
+    v = curve.knots[3]
+    expected = np.sqrt(squared.per_fold(v)).mean()
+    assert curve(v) == pytest.approx(expected)
+
+
 def test_an_exact_name_for_the_other_kind_is_just_a_scorer(labels):
     """Oracle: scikit-learn, which computes squared errors of labels."""
     X, y = labels
@@ -220,7 +235,7 @@ def failing(estimator, X, y):
 BAD = [
     ({"scoring": failing}, "fold 1 of 3: the scorer 'failing' failed .*no score today"),
     ({"scoring": lambda e, X, y: np.nan}, "gave nan .*expected a finite number"),
-    ({"scoring": "acuracy"}, "scoring must be a name .*'acuracy'"),
+    ({"scoring": "precise"}, "scoring must be a name .*'precise'"),
     ({"cv": GroupKFold(3)}, "needs groups, got None"),
     ({"cv": LeaveOneGroupOut()}, "needs groups, got None"),
     ({"cv": 3, "groups": [1, 2]}, "groups must have one entry for each of the 60 rows"),

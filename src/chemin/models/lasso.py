@@ -72,7 +72,7 @@ class PathLasso(RegressorMixin, PathEstimator):
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> int(PathLasso(choose="one_se").fit(X, y).support_.sum())
-    5
+    6
     """
 
     def __init__(

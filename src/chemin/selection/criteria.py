@@ -275,6 +275,8 @@ class _Run:
         self.criterion, self.family = criterion, family
         self.trials = criterion.trials(family)
         self.loss = scorers.find_loss(criterion.scoring, family.classifier)
+        if self.loss is None:
+            self._warn_of_weights()
 
     def curve(self) -> Curve:
         loss = self.loss
@@ -294,6 +296,16 @@ class _Run:
             best=loss.best if loss else 0.0,
             exact=loss is not None,
         )
+
+    def _warn_of_weights(self) -> None:
+        scoring = self.criterion.scoring
+        equal = np.ptp(self.family.weight[self.family.used]) == 0
+        if not equal and not scorers.takes_weights(scorers.find_scorer(scoring)):
+            warnings.warn(
+                f"the scorer {scorers.scorer_name(scoring)!r} takes no sample_weight: weights "
+                "count in training and not in the score",
+                stacklevel=5,
+            )
 
     def _parallel(self, call: Any, items: list[Any]) -> list[Any]:
         run = Parallel(n_jobs=self.criterion.n_jobs, prefer="threads")

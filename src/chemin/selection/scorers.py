@@ -128,11 +128,22 @@ def evaluate(
 
 def _weights(scorer: Scorer, weight: Floats) -> dict[str, Floats]:
     """sample_weight for a scorer that takes it; equal weights are none."""
-    if np.ptp(weight) == 0:
-        return {}
+    equal = np.ptp(weight) == 0
+    return {} if equal or not takes_weights(scorer) else {"sample_weight": weight}
+
+
+def takes_weights(scorer: Scorer) -> bool:
     function = getattr(scorer, "_score_func", scorer)
-    takes = "sample_weight" in inspect.signature(function).parameters
-    return {"sample_weight": weight} if takes else {}
+    return "sample_weight" in inspect.signature(function).parameters
 
 
-__all__ = ["ScorerError", "check_scoring", "evaluate", "find_loss", "loss_name", "scorer_name"]
+__all__ = [
+    "ScorerError",
+    "check_scoring",
+    "evaluate",
+    "find_loss",
+    "find_scorer",
+    "loss_name",
+    "scorer_name",
+    "takes_weights",
+]
