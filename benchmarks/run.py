@@ -22,6 +22,7 @@ TITLES = {
     "cvxcla": "C-SVM against cvxcla",
     "svr": "epsilon-SVR against 100 fits",
     "lasso": "Lasso against lars_path",
+    "choosing": "Choosing C by cross-validation",
     "growth": "Growth",
     "profile": "Where the time goes",
 }
@@ -51,6 +52,8 @@ def parse() -> argparse.Namespace:
     p.add_argument("--large-seeds", type=int, default=3, help="the same from n = 5000 on")
     p.add_argument("--cvxcla", type=int, default=800, metavar="N", help="size against cvxcla")
     p.add_argument("--svr", type=whole_numbers, default=[200, 500, 1000, 2000], metavar="SIZES")
+    p.add_argument("--choosing", type=whole_numbers, default=[500, 1000, 2000], metavar="SIZES")
+    p.add_argument("--choosing-seeds", type=int, default=1, help="seeds of choosing")
     p.add_argument(
         "--growth",
         type=whole_numbers,
@@ -65,6 +68,7 @@ def parse() -> argparse.Namespace:
 
 def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     """What to call for each table; imported here, after the threads have been set."""
+    import choosing
     import growth
     import hotspots
     import speed
@@ -74,6 +78,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "cvxcla": lambda: speed.cvxcla(o.cvxcla, o.repeats),
         "svr": lambda: speed.svr(o.svr, o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
+        "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "growth": lambda: growth.growth(o.growth),
         "profile": lambda: hotspots.hotspots(o.profile),
     }

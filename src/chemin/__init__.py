@@ -2,7 +2,9 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from . import selection
 from .api import lasso_path, svc_path, svr_path
+from .models import PathLasso, PathSVC, PathSVR
 from .path import Path, Solution, load
 
 try:
@@ -10,4 +12,16 @@ try:
 except PackageNotFoundError:  # a source tree on the path, not installed
     __version__ = "0+unknown"
 
-__all__ = ["Path", "Solution", "__version__", "lasso_path", "load", "svc_path", "svr_path"]
+__all__ = [
+    "Path",
+    "PathLasso",
+    "PathSVC",
+    "PathSVR",
+    "Solution",
+    "__version__",
+    "lasso_path",
+    "load",
+    "selection",
+    "svc_path",
+    "svr_path",
+]

@@ -175,6 +175,20 @@ def check_two_classes(y: Any, n: int | None = None) -> tuple[Array, NDArray[Any]
     return np.where(labels == classes[1], 1.0, -1.0), classes
 
 
+def check_labels(y: Any, n: int) -> NDArray[Any]:
+    """Return n labels of one type, however many classes, none of them missing.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    n : int
+        The number of rows of X.
+    """
+    labels = _labels(y)
+    _check_length(labels, n, "y")
+    return labels
+
+
 def check_target(y: Any, n: int) -> Array:
     """Return y as n finite float64 numbers that are not all the same.
 
@@ -215,7 +229,8 @@ def check_weights(sample_weight: Any, n: int) -> Array:
         )
     if not np.any(weights):
         raise ValueError(
-            f"sample_weight is 0 for all {n} samples, expected at least one weight above 0."
+            f"sample_weight is 0 for all {n} samples (no weight but zero), expected at least one "
+            "weight above 0."
         )
     return weights.copy()
 

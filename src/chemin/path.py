@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import check_matrix
+from .affine import Pieces, pieces
 from .engine import Trace
 from .kernels import Kernel
 from .problems import SVC, SVR, Certificate, Columns, Lasso, LowRankGram, Problem
@@ -126,6 +128,16 @@ class Path:
     @property
     def classes_(self) -> NDArray[Any] | None:
         return self._data.classes
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The targets that the path was computed from."""
+        return self._data.y
+
+    @property
+    def weight(self) -> Floats:
+        """The weights, those of samples and of classes multiplied."""
+        return self._data.weight
 
     @property
     def stair_names(self) -> tuple[str, ...]:
@@ -257,6 +269,34 @@ class Path:
         """Coefficients (one column a value) and intercepts at many values at once."""
         c = self._columns(values)
         return self._spread(c.coef), c.intercept
+
+    @property
+    def affine_in_inverse(self) -> bool:
+        """Whether f is affine in 1/parameter between events; if not, in the parameter."""
+        return self._problem.reading.inverse
+
+    @property
+    def closed_above(self) -> bool:
+        """Whether `at` gives the closed form above the start."""
+        return self._closed_above
+
+    def pieces(self, cross: Floats) -> Iterator[Pieces]:
+        """f at new points over the whole path, in blocks of pieces on which it is affine in u.
+
+        `cross` is the kernel between the rows of the path and the points, of shape (rows, points);
+        for linear models the points as columns. u is 1/parameter or the parameter, as
+        `affine_in_inverse` says.
+        """
+        if len(self._trace.t0) == 0:
+            raise ValueError(f"this path is empty: {self.reason}")
+        if not self._linear and len(self._data.used) < self._n_coef:
+            cross = cross[self._data.used]
+        return pieces(self._problem, self._trace, cross, above=self._closed_above)
+
+    def with_kernel(self, kernel: Kernel, X: Floats) -> Path:
+        """The same path of a precomputed kernel matrix, knowing the points and the kernel."""
+        data = replace(self._data, X=X, kernel=kernel)
+        return Path(self._problem, self._trace, data, closed_above=self._closed_above)
 
     def certificate(self, value: ArrayLike) -> Certificate:
         """How far from optimal the solutions are, computed afresh from the data."""

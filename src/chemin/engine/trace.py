@@ -7,7 +7,7 @@ solution is at most a few moves away.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,8 @@ from ..problems.staircase import Floats, Ints, Staircases
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
 CHECKPOINT = 64
+# Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
+AFRESH = 8
 # Before the first move in which a multiplier changes by more than this part of its box (and of t)
 # nothing happens to f: the path starts there.
 NOTHING = 1e-9
@@ -260,3 +262,48 @@ class Trace:
                 column[self.index[part]] += self.rate[part] * (done * self.length[j])
             out[:, k] = column
         return out
+
+    # ------------------------------------------------------------------ all moves at once
+
+    def changes(self, n_core: int) -> Floats:
+        """The largest change of any of the first `n_core` variables in each move."""
+        size = np.abs(self.rate) * np.repeat(self.length, np.diff(self.pointer))
+        out = np.zeros(len(self.t0))
+        some = np.diff(self.pointer) > 0
+        if some.any():
+            size[self.index >= n_core] = 0.0
+            out[some] = np.maximum.reduceat(size, self.pointer[:-1][some])
+        return out
+
+    def images(self, phi: Floats) -> Iterator[tuple[slice, Floats, Callable[[int], Floats]]]:
+        """z'phi before and after each move, in blocks of moves: one row more than moves.
+
+        With each block comes a function that gives z itself before its k-th move.
+
+        A move changes few variables, so a block needs few rows of phi:
+
+            rows of a block = (z before the block)'phi + cumulated (moves of the block)'phi
+        """
+        z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
+        size, last = np.diff(self.pointer), None
+        for first in range(0, len(self.t0), CHECKPOINT):
+            moves = slice(first, min(first + CHECKPOINT, len(self.t0)))
+            part = slice(self.pointer[moves.start], self.pointer[moves.stop])
+            index, n = self.index[part], moves.stop - moves.start
+            step = self.rate[part] * np.repeat(self.length[moves], size[moves])
+            moved = np.flatnonzero(np.bincount(index, minlength=len(z)))
+            place[moved] = np.arange(len(moved))
+            steps = np.zeros((n + 1, len(moved)))
+            steps[1 + np.repeat(np.arange(n), size[moves]), place[index]] = step
+            out = steps @ phi[moved]
+            fresh = last is None or (first // CHECKPOINT) % AFRESH == 0
+            out[0] = z @ phi if fresh else last
+
+            def state(k: int, z: Floats = z, moved: Ints = moved, steps: Floats = steps) -> Floats:
+                there = z.copy()
+                there[moved] += steps[: k + 1].sum(axis=0)
+                return there
+
+            yield moves, np.cumsum(out, axis=0, out=out), state
+            z[moved] += steps.sum(axis=0)
+            last = out[-1].copy()

@@ -1,6 +1,6 @@
 """WHAT is solved: each problem a declaration of M, q, r and a staircase, no algorithm."""
 
-from .base import Certificate, Columns, Problem, Start
+from .base import Certificate, Columns, Problem, Reading, Start
 from .lasso import Lasso
 from .staircase import Coupling, DenseGram, LowRankGram, Staircases, StaircaseSystem
 from .svc import SVC
@@ -16,6 +16,7 @@ __all__ = [
     "Lasso",
     "LowRankGram",
     "Problem",
+    "Reading",
     "StaircaseSystem",
     "Staircases",
     "Start",

@@ -49,6 +49,23 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How f is read off z, linearly; between events f is affine in 1/parameter or in parameter.
+
+        s f(x) = sum_j factor_j z_j k(x_row_j, x) + sum_j level_j z_j + s shift
+
+    with s the parameter itself where `inverse`, and s = 1 elsewhere. For linear models k(x_j, x) is
+    the j-th coordinate of x.
+    """
+
+    row: Ints  # (N,) the coefficient that each variable adds to
+    factor: Floats  # (N,)
+    level: Floats  # (N,) what each variable adds to the intercept
+    shift: float
+    inverse: bool
+
+
+@dataclass(frozen=True)
 class Certificate:
     """How far a solution is from optimal, computed from the data.
 
@@ -95,6 +112,19 @@ class Problem(ABC):
     def certificate(self, c: Columns) -> Certificate:
         """Optimality of each column, from the data."""
 
+    @property
+    def reading(self) -> Reading:
+        """How f is read off z: what exact curves need."""
+        raise NotImplementedError(f"{self.name} does not say how f is read off z")
+
+    def edges(self, c: Columns) -> tuple[Floats, Floats]:
+        """What each point asks of the intercept where none fixes it: lower and upper bounds.
+
+        (n, k) each, infinite where a point asks nothing. The interval of a column is the largest
+        lower bound and the smallest upper one, and each bound is affine between events.
+        """
+        raise NotImplementedError(f"{self.name} does not say which points bound the intercept")
+
     @abstractmethod
     def spec(self) -> dict[str, Any]:
         """What besides the data makes this problem again: JSON-able keyword arguments."""
@@ -120,6 +150,18 @@ def edge_blur(slack: Floats, terms: Floats, w: Floats) -> Floats:
 def swept(alpha: Floats, unit: Floats, low: Floats | float, high: Floats) -> Floats:
     """Multipliers in their box, without the dust that round-off leaves of zeros."""
     return np.clip(np.where(np.abs(alpha) <= DUST * unit, 0.0, alpha), low, high)
+
+
+def kernel_reading(factor: Floats, level: float, shift: float, inverse: bool, edge: int) -> Reading:
+    """The reading of a kernel machine with `edge` (0 or 1) unpenalised variables."""
+    n = len(factor)
+    return Reading(
+        row=np.concatenate([np.arange(n), np.zeros(edge, int)]),
+        factor=np.concatenate([factor, np.zeros(edge)]),
+        level=np.concatenate([np.zeros(n), np.full(edge, level)]),
+        shift=shift,
+        inverse=inverse,
+    )
 
 
 def choose_intercept(traced: Floats, interval: Floats, empty: Floats) -> tuple[Floats, Floats]:

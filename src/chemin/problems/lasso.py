@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import EPS, Certificate, Columns, Problem, Start, relative_gap
+from .base import EPS, Certificate, Columns, Problem, Reading, Start, relative_gap
 from .staircase import Coupling, DenseGram, Floats, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
@@ -70,6 +70,13 @@ class Lasso(Problem):
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit
         return Columns(lam, coef, b, np.tile(b, (2, 1)), coef, lam)
+
+    @property
+    def reading(self) -> Reading:
+        """f = x'b + b0, with b0 = mean of y - (mean of x)'b."""
+        factor = self.size / self.length
+        rows = np.arange(len(factor))
+        return Reading(rows, factor, -self.x_mean * factor, self.y_mean, inverse=False)
 
     def objective(self, c: Columns) -> Floats:
         r = self.y[:, None] - self.X @ c.coef

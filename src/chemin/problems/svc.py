@@ -21,9 +21,11 @@ from .base import (
     Certificate,
     Columns,
     Problem,
+    Reading,
     Start,
     choose_intercept,
     edge_blur,
+    kernel_reading,
     relative_gap,
     swept,
 )
@@ -113,12 +115,22 @@ class SVC(Problem):
 
     def _interval(self, coef: Floats, at_zero: Any) -> Floats:
         """Intercepts with y (f + b) >= 1 where alpha = 0 and <= 1 where alpha = w."""
+        low, high = self._edges(coef, at_zero)
+        return np.array([low.max(axis=0), high.min(axis=0)])
+
+    def _edges(self, coef: Floats, at_zero: Any) -> tuple[Floats, Floats]:
         y = self.y[:, None]
         edge = y - self.K @ coef
         from_below = at_zero == (y > 0)
-        low = np.where(from_below, edge, -np.inf).max(axis=0)
-        high = np.where(from_below, np.inf, edge).min(axis=0)
-        return np.array([low, high])
+        return np.where(from_below, edge, -np.inf), np.where(from_below, np.inf, edge)
+
+    def edges(self, c: Columns) -> tuple[Floats, Floats]:
+        return self._edges(c.coef, self._at_bounds(c.alpha)[0])
+
+    @property
+    def reading(self) -> Reading:
+        """lambda f = sum y alpha k + b0."""
+        return kernel_reading(self.y * self.z_unit, self.unit, 0.0, True, int(self.intercept))
 
     def objective(self, c: Columns) -> Floats:
         f = self.K @ c.coef

@@ -21,9 +21,11 @@ from .base import (
     Certificate,
     Columns,
     Problem,
+    Reading,
     Start,
     choose_intercept,
     edge_blur,
+    kernel_reading,
     relative_gap,
     swept,
 )
@@ -151,11 +153,28 @@ class SVR(Problem):
 
     def _interval(self, coef: Floats, alpha: Floats, eps: Floats) -> Floats:
         """Intercepts that keep every point on its side of the tube."""
+        low, high = self._edges(coef, alpha, eps)
+        return np.array([low.max(axis=0), high.min(axis=0)])
+
+    def _edges(self, coef: Floats, alpha: Floats, eps: Floats) -> tuple[Floats, Floats]:
         near = AT_BOUND * self.z_unit
         r = self.y[:, None] - self.K @ coef
         low = np.where(alpha < -near, r + eps, np.where(alpha > near, -np.inf, r - eps))
         high = np.where(alpha > near, r - eps, np.where(alpha < -near, np.inf, r + eps))
-        return np.array([low.max(axis=0), high.min(axis=0)])
+        return low, high
+
+    def edges(self, c: Columns) -> tuple[Floats, Floats]:
+        assert c.epsilon is not None
+        return self._edges(c.coef, c.alpha, c.epsilon)
+
+    @property
+    def reading(self) -> Reading:
+        """lambda f = sum beta k + b0, lambda (the shift of y)."""
+        inverse = self.parameter == "lambda"
+        s = 1.0 if inverse else self.lambda_
+        level = (float(self.K.diagonal().max()) or 1.0) * self.z_unit
+        factor = np.full(len(self.y), self.z_unit / s)
+        return kernel_reading(factor, level / s, self.shift, inverse, int(self.intercept))
 
     def _parts(self, c: Columns) -> tuple[Floats, Floats, Floats]:
         """Residuals, |f|^2 lambda/2 and the sum of losses."""

@@ -1,0 +1,89 @@
+"""What the estimators share: a problem, a path, a criterion."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..path import Solution
+from ..selection import Criterion, CrossValidation, Curve, Family
+
+CHOICES = ("min", "one_se", "sparsest")
+
+
+class PathEstimator(BaseEstimator):
+    """fit: a family of paths, a criterion on it, one point of the path on all rows."""
+
+    cv: Any
+    scoring: Any
+    choose: str
+    tolerance: float | None
+    start: float | None
+    stop: float | None
+    n_jobs: int | None
+
+    @abstractmethod
+    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        """The paths to choose from."""
+
+    @abstractmethod
+    def _learn(self, family: Family, solution: Solution) -> None:
+        """Set what the model predicts with."""
+
+    def _choose(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        """Walk all paths, choose the value, and learn the model there."""
+        if self.choose not in CHOICES:
+            raise ValueError(f"choose must be one of {', '.join(CHOICES)}, got {self.choose!r}")
+        family = self._family(X, y, sample_weight)
+        self.curve_ = self._criterion(groups)(family)
+        self.path_ = family.path
+        self.lambda_ = self.curve_.choose(self.choose, self.tolerance)
+        _warn_at_end(self.curve_)
+        self._learn(family, self.path_.at(self.lambda_))
+
+    def _criterion(self, groups: Any) -> Criterion:
+        if isinstance(self.cv, Criterion):
+            return self.cv
+        return CrossValidation(self.cv, groups=groups, scoring=self.scoring, n_jobs=self.n_jobs)
+
+    def _inputs(self, X: ArrayLike) -> NDArray[np.float64]:
+        """New points, checked against those of fit."""
+        check_is_fitted(self)
+        checked: NDArray[np.float64] = validate_data(
+            self, X, dtype=np.float64, order="C", reset=False
+        )
+        return checked
+
+    def _first_inputs(self, X: ArrayLike) -> NDArray[np.float64]:
+        checked: NDArray[np.float64] = validate_data(
+            self, X, dtype=np.float64, order="C", ensure_min_samples=2
+        )
+        return checked
+
+    def _named(self, model: Any) -> Any:
+        """A scikit-learn model that knows the columns this one knows."""
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
+        return model
+
+
+def _warn_at_end(curve: Curve) -> None:
+    """A minimum at the end may go on beyond it; a loss of 0 cannot."""
+    if not curve.at_end or (curve.exact and curve.minimum <= 0):
+        return
+    low, high = curve.range
+    if curve.interval[0] <= low:
+        end, advice = "lower", "a smaller stop may do better" if low > 0 else "nothing lies beyond"
+    else:
+        end, advice = "upper", "a model that is nearly constant does best"
+    warnings.warn(
+        f"the minimum of the {curve.loss} sits at the {end} end of the range of "
+        f"{curve.parameter}, [{low:.4g}, {high:.4g}]: {advice}",
+        stacklevel=4,
+    )

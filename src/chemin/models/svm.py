@@ -1,0 +1,360 @@
+"""Support vector machines that choose lambda = 1/C on their path."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.svm import SVC, SVR
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import check_labels, check_target, check_two_classes
+from ..api import svc_path, svr_path
+from ..kernels import Kernel
+from ..path import Solution
+from ..selection import Family
+from ._base import PathEstimator
+
+Floats = NDArray[np.float64]
+
+# LIBSVM stops at this violation of optimality, or at what round-off allows.
+TIGHT = 1e-10
+ABOVE_FLOOR = 100.0
+
+
+class _PathMachine(PathEstimator):
+    """What the classifier and the regressor share: a kernel, support vectors, a hand-over."""
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    intercept: bool
+
+    def _kernel_options(self) -> dict[str, Any]:
+        names = ("kernel", "gamma", "degree", "coef0")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _learn(self, family: Family, solution: Solution) -> None:
+        self.C_ = 1.0 / self.lambda_
+        self.support_ = solution.support
+        self.dual_coef_ = solution.coef[None, self.support_]
+        self.intercept_ = np.array([solution.intercept])
+        self.support_vectors_ = np.empty((0, 0)) if self._precomputed else family.X[self.support_]
+        self._kernel = family.kernel
+        self._data = (family.X, self.path_.y, self.path_.weight)
+
+    @property
+    def coef_(self) -> Floats:
+        """f(x) = x'coef_ + intercept_, for the linear kernel."""
+        if not (isinstance(self.kernel, str) and self.kernel == "linear"):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        check_is_fitted(self)
+        return np.asarray(self.dual_coef_ @ self.support_vectors_)
+
+    @property
+    def _known_kernel(self) -> Kernel:
+        assert self._kernel is not None
+        return self._kernel
+
+    def _f(self, X: ArrayLike) -> Floats:
+        points = self._inputs(X)
+        if self._precomputed:
+            cross = points[:, self.support_]
+        elif len(self.support_) == 0:
+            cross = np.empty((len(points), 0))
+        else:
+            cross = self._known_kernel.cross(points, self.support_vectors_)
+        return np.asarray(cross @ self.dual_coef_[0] + self.intercept_[0])
+
+    def _hand_over(self, make: Any) -> Any:
+        """A model of scikit-learn with the same kernel and C, fitted to what LIBSVM can reach."""
+        check_is_fitted(self)
+        if not self.intercept:
+            raise ValueError(
+                "intercept=False cannot be handed over: scikit-learn's models always have one"
+            )
+        floor = float(self.path_.certificate(self.lambda_).floor)
+        options = self._kernel_options()
+        if not self._precomputed and not callable(self.kernel):
+            settled = self._known_kernel.spec()
+            options |= {k: v for k, v in settled.items() if k in options}
+            options["kernel"] = settled["name"]
+        if options["kernel"] in ("laplacian", "cosine"):
+            options["kernel"] = self._known_kernel.cross
+        model = make(C=self.C_, tol=max(TIGHT, ABOVE_FLOOR * floor), cache_size=1000, **options)
+        X, y, weight = self._data
+        return self._named(model.fit(X, y, sample_weight=weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
+
+class PathSVC(ClassifierMixin, _PathMachine):
+    """C-SVM for two classes that chooses lambda = 1/C: the exact minimiser of a criterion.
+
+        min  lambda/2 |f|^2 + sum_i w_i max(0, 1 - y_i (f(x_i) + b)),      C = 1/lambda
+
+    The cross-validated loss is known for every lambda, so no grid is needed and none can do better.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0, class_weight : as in sklearn.svm.SVC
+        gamma="scale" uses the weighted variance of all rows, in all folds.
+    intercept : bool
+        Whether f has an intercept, unpenalised.
+    cv : int, splitter, list of (train, test), or Criterion
+        Folds as in scikit-learn, or one of the criteria of `chemin.selection`, which then brings
+        its own scoring and n_jobs.
+    scoring : str, callable or None
+        Default: accuracy, errors weighed by class_weight as they are in training. Names have
+        scikit-learn's meaning, without class weights. See `chemin.selection.CrossValidation`.
+    choose : "min", "one_se" or "sparsest"
+        The minimiser; the largest lambda within one standard error of the minimum; the fewest
+        support vectors within `tolerance` of it.
+    tolerance : float or None
+        For choose="sparsest", in units of the loss; None: one standard error.
+    start, stop : float or None
+        The ends of the path in lambda; see `chemin.svc_path`.
+    n_jobs : int or None
+        Threads for the folds.
+    max_events : int or None
+        Every path stops after so many events, with what has been walked.
+    verbose : int
+        1 shows the progress of the path on all rows.
+
+    Attributes
+    ----------
+    lambda_, C_ : float
+        The chosen value, and 1/lambda_.
+    curve_ : Curve
+        The criterion over all lambda.
+    path_ : Path
+        The path on all rows.
+    classes_ : ndarray of shape (2,)
+    support_ : ndarray of int
+        Rows that are support vectors.
+    support_vectors_, dual_coef_, intercept_, coef_ : ndarray
+        As in sklearn.svm.SVC; coef_ for the linear kernel only.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has names for all its columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PathSVC().fit(X, y)
+    >>> bool(model.curve_.minimum <= model.curve_(1.0))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        class_weight: Any = None,
+        intercept: bool = True,
+        cv: Any = 5,
+        scoring: Any = None,
+        choose: str = "min",
+        tolerance: float | None = None,
+        start: float | None = None,
+        stop: float | None = None,
+        n_jobs: int | None = None,
+        max_events: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.class_weight = class_weight
+        self.intercept = intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.choose = choose
+        self.tolerance = tolerance
+        self.start = start
+        self.stop = stop
+        self.n_jobs = n_jobs
+        self.max_events = max_events
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> PathSVC:
+        """Choose lambda and learn the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) when kernel="precomputed"
+        y : array-like of n labels, two classes
+        sample_weight : array-like of shape (n,) or None
+            In training and in the scores; a weight of 0 is a removed row.
+        groups : array-like of shape (n,) or None
+            For splitters that keep groups together.
+        """
+        points = self._first_inputs(X)
+        labels, self.classes_ = _two_classes(y, len(points))
+        self._choose(points, labels, sample_weight, groups)
+        return self
+
+    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        return Family(
+            svc_path,
+            X,
+            y,
+            sample_weight=sample_weight,
+            start=self.start,
+            stop=self.stop,
+            classifier=True,
+            class_weight=self.class_weight,
+            intercept=self.intercept,
+            max_events=self.max_events,
+            verbose=self.verbose,
+            **self._kernel_options(),
+        )
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """f(x) for each row; positive for classes_[1]."""
+        return self._f(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Labels; f = 0 gives classes_[0]."""
+        f = self._f(X)
+        return np.asarray(self.classes_[(f > 0).astype(np.intp)])
+
+    def to_sklearn(self) -> SVC:
+        """The chosen model as sklearn.svm.SVC(C=C_), fitted on the same rows and weights."""
+        return self._hand_over(SVC)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _two_classes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Labels as they are, and the two classes."""
+    labels = check_labels(y, n)
+    classes = np.unique(labels)
+    if len(classes) > 2 and type_of_target(labels) == "multiclass":
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: y has "
+            f"{len(classes)} classes, expected 2 (for several, wrap PathSVC in "
+            "sklearn.multiclass.OneVsOneClassifier)."
+        )
+    signs, classes = check_two_classes(labels, n)
+    return classes[(signs > 0).astype(np.intp)], classes
+
+
+class PathSVR(RegressorMixin, _PathMachine):
+    """epsilon-SVR that chooses lambda = 1/C: the exact minimiser of a criterion.
+
+        min  lambda/2 |f|^2 + sum_i w_i max(0, |y_i - f(x_i) - b| - epsilon)
+
+    Parameters
+    ----------
+    epsilon : float, >= 0
+        Half the width of the tube, in units of y.
+    scoring : str, callable or None
+        Default: neg_mean_squared_error. See `chemin.selection.CrossValidation`.
+
+    The other parameters and attributes are those of `PathSVC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PathSVR(kernel="linear", epsilon=20.0).fit(X, y)
+    >>> model.curve_.exact
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.1,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        intercept: bool = True,
+        cv: Any = 5,
+        scoring: Any = None,
+        choose: str = "min",
+        tolerance: float | None = None,
+        start: float | None = None,
+        stop: float | None = None,
+        n_jobs: int | None = None,
+        max_events: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.intercept = intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.choose = choose
+        self.tolerance = tolerance
+        self.start = start
+        self.stop = stop
+        self.n_jobs = n_jobs
+        self.max_events = max_events
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> PathSVR:
+        """Choose lambda and learn the model; the parameters are those of `PathSVC.fit`."""
+        points = self._first_inputs(X)
+        self._choose(points, check_target(y, len(points)), sample_weight, groups)
+        return self
+
+    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        return Family(
+            partial(svr_path, epsilon=self.epsilon),
+            X,
+            y,
+            sample_weight=sample_weight,
+            start=self.start,
+            stop=self.stop,
+            classifier=False,
+            intercept=self.intercept,
+            max_events=self.max_events,
+            verbose=self.verbose,
+            **self._kernel_options(),
+        )
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """f(x) for each row."""
+        return self._f(X)
+
+    def to_sklearn(self) -> SVR:
+        """The chosen model as sklearn.svm.SVR(C=C_), fitted on the same rows and weights."""
+        return self._hand_over(partial(SVR, epsilon=self.epsilon))

@@ -1,0 +1,29 @@
+"""WHICH point of a path: criteria, their exact curves and minimisers."""
+
+from .criteria import (
+    Bootstrap632,
+    BootstrapLeaveOneOut,
+    Criterion,
+    CrossValidation,
+    LeaveOneOut,
+    Split,
+    Trial,
+)
+from .curve import Curve
+from .family import Family
+from .losses import EXACT
+
+EXACT_SCORES = tuple(EXACT)
+
+__all__ = [
+    "EXACT_SCORES",
+    "Bootstrap632",
+    "BootstrapLeaveOneOut",
+    "Criterion",
+    "CrossValidation",
+    "Curve",
+    "Family",
+    "LeaveOneOut",
+    "Split",
+    "Trial",
+]

@@ -1,0 +1,487 @@
+"""Criteria: each turns a family of paths into a curve over the parameter.
+
+A criterion says which models are trained on what and tested on what (its trials); the rest is the
+same for all: walk every path, sum the losses, take the mean over folds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import PredefinedSplit, ShuffleSplit, StratifiedShuffleSplit, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..path import Path
+from . import scorers
+from .curve import Curve
+from .family import Family, Rows
+from .losses import Loss
+from .piecewise import Floats, Piecewise, total
+
+# Kernel machines in lambda are known up to infinity; a choice must be a number. So far above the
+# starts of all paths f has moved by this part of what is left, and nothing else happens.
+ABOVE = 1e4
+# A scorer is called at no more values than this in each fold, evenly among breakpoints and
+# midpoints: a call takes a millisecond or more.
+MOST_VALUES = 500
+# Weight of the bootstrap in the 0.632 criterion: the chance of a point to be in a resample,
+# 1 - 1/e, as it is rounded there.
+SHARE_632 = 0.632
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One model: rows to train on, with multiplicities, and rows to test on.
+
+    The loss of a fold is the sum of its trials' losses, each times its share.
+    """
+
+    name: str
+    fold: int
+    train: Rows
+    test: Rows
+    times: Floats | None = None
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Walked:
+    """A trial and its path."""
+
+    trial: Trial
+    path: Path
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What came of a trial, and the ends of its path."""
+
+    result: Any
+    start: float
+    stop: float
+    complete: bool
+
+
+class Criterion(ABC):
+    """Which models are trained on what and tested on what.
+
+    Parameters
+    ----------
+    scoring : str, callable or None
+        "accuracy", "balanced_accuracy", "neg_hinge_loss", "neg_mean_squared_error",
+        "neg_mean_absolute_error" and "r2" give exact curves. Any other name that scikit-learn
+        knows, or a callable scorer(estimator, X, y), is evaluated at breakpoints and midpoints.
+        Default: accuracy for classification, with errors weighed as in training where there are
+        class weights, and neg_mean_squared_error for regression.
+    n_jobs : int or None
+        Threads, as in joblib.
+    """
+
+    # One loss over all test points together, not fold by fold: folds of one point.
+    pooled = False
+
+    def __init__(self, *, scoring: Any = None, n_jobs: int | None = None) -> None:
+        self.scoring, self.n_jobs = scoring, n_jobs
+
+    @abstractmethod
+    def trials(self, family: Family) -> list[Trial]:
+        """The models to train and to test."""
+
+    def __call__(self, family: Family) -> Curve:
+        """The curve of this criterion for a family of paths."""
+        scorers.check_scoring(self.scoring)
+        return _Run(self, family).curve()
+
+    def __repr__(self) -> str:
+        given = {k: v for k, v in vars(self).items() if v is not None}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+
+
+class CrossValidation(Criterion):
+    """The mean over folds of the loss on the rows left out.
+
+    Parameters
+    ----------
+    cv : int, splitter or list of (train, test)
+        As in scikit-learn: an int for classification is stratified.
+    groups : array of shape (n,) or None
+        For splitters that keep groups together.
+    """
+
+    def __init__(
+        self,
+        cv: Any = 5,
+        *,
+        groups: ArrayLike | None = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(scoring=scoring, n_jobs=n_jobs)
+        self.cv, self.groups = cv, groups
+
+    def trials(self, family: Family) -> list[Trial]:
+        splits = [_present(family, *split) for split in self._splits(family)]
+        if not splits:
+            raise ValueError(f"cv={self.cv!r} gives no folds, expected at least 1")
+        names = [f"fold {k + 1} of {len(splits)}" for k in range(len(splits))]
+        for name, (train, test) in zip(names, splits):
+            for part, rows in (("training", train), ("test", test)):
+                if len(rows) == 0:
+                    raise ValueError(f"{name} has no {part} rows with a weight above 0")
+        return [Trial(name, k, *split) for k, (name, split) in enumerate(zip(names, splits))]
+
+    def _splits(self, family: Family) -> Iterable[tuple[Rows, Rows]]:
+        """Splits of the rows that take part: a weight of 0 is a removed row.
+
+        Splits that are lists of row numbers count all rows.
+        """
+        listed = not isinstance(self.cv, (int, np.integer, type(None)))
+        listed &= not hasattr(self.cv, "split") or isinstance(self.cv, PredefinedSplit)
+        rows = np.arange(len(family)) if listed else family.used
+        y = family.y[rows]
+        splitter = check_cv(self.cv, y, classifier=family.classifier)
+        groups = None if self.groups is None else _check_groups(self.groups, family)[rows]
+        try:
+            pairs = list(splitter.split(family.X[rows], y, groups))
+        except ValueError as error:
+            if groups is None and "groups" in str(error):
+                raise ValueError(
+                    f"cv={self.cv!r} needs groups, got None: pass groups=, one entry for each row"
+                ) from error
+            raise
+        return [(rows[_rows(train)], rows[_rows(test)]) for train, test in pairs]
+
+
+class Split(CrossValidation):
+    """One split: train on one part, test on the other.
+
+    Parameters
+    ----------
+    test_size : float or int
+        As in scikit-learn; half of the rows by default, the same part of each class.
+    """
+
+    def __init__(
+        self,
+        test_size: float | int = 0.5,
+        *,
+        random_state: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(cv=None, scoring=scoring, n_jobs=n_jobs)
+        self.test_size, self.random_state = test_size, random_state
+
+    def _splits(self, family: Family) -> Iterable[tuple[Rows, Rows]]:
+        rows = family.used
+        y = family.y[rows]
+        kind = StratifiedShuffleSplit if family.classifier else ShuffleSplit
+        one = kind(1, test_size=self.test_size, random_state=self.random_state)
+        return [(rows[train], rows[test]) for train, test in one.split(family.X[rows], y)]
+
+
+class LeaveOneOut(Criterion):
+    """Each point predicted by the model on all others; losses pooled over the points."""
+
+    pooled = True
+
+    def trials(self, family: Family) -> list[Trial]:
+        used = family.used
+        if len(used) < 2:
+            raise ValueError(f"leave-one-out needs at least 2 rows, got {len(used)}")
+        return [
+            Trial(f"without row {i}", k, np.delete(used, k), used[[k]]) for k, i in enumerate(used)
+        ]
+
+
+class BootstrapLeaveOneOut(Criterion):
+    """Each point predicted by models on resamples of the others; losses pooled over the points.
+
+    For each of the n points n_resamples times: n - 1 rows drawn from the others with replacement.
+
+    Parameters
+    ----------
+    n_resamples : int
+    random_state : int, RandomState or None
+    """
+
+    pooled = True
+
+    def __init__(
+        self,
+        n_resamples: int = 50,
+        *,
+        random_state: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(scoring=scoring, n_jobs=n_jobs)
+        if n_resamples < 1:
+            raise ValueError(f"n_resamples must be a whole number from 1, got {n_resamples!r}")
+        self.n_resamples, self.random_state = n_resamples, random_state
+
+    def trials(self, family: Family) -> list[Trial]:
+        used, rng = family.used, check_random_state(self.random_state)
+        if len(used) < 3:
+            raise ValueError(f"a bootstrap needs at least 3 rows, got {len(used)}")
+        out = []
+        for k, i in enumerate(used):
+            others = np.delete(used, k)
+            for r in range(self.n_resamples):
+                times = self._resample(family.y[others], rng)
+                name = f"resample {r + 1} without row {i}"
+                some = times > 0
+                train, times = others[some], times[some]
+                out.append(Trial(name, k, train, used[[k]], times, 1.0 / self.n_resamples))
+        return out
+
+    @staticmethod
+    def _resample(y: NDArray[Any], rng: np.random.RandomState) -> Floats:
+        """How often each row is drawn; drawn again while all targets are one."""
+        for _ in range(100):
+            times = np.bincount(rng.randint(len(y), size=len(y)), minlength=len(y)).astype(float)
+            drawn = y[times > 0]
+            if np.any(drawn != drawn[0]):
+                return times
+        raise ValueError("100 resamples in a row had one target only: there are too few rows")
+
+
+class Bootstrap632(BootstrapLeaveOneOut):
+    """0.632 of the bootstrap's loss and 0.368 of the loss on the training rows themselves."""
+
+    def trials(self, family: Family) -> list[Trial]:
+        drawn = [replace(t, share=SHARE_632 * t.share) for t in super().trials(family)]
+        used = family.used
+        return [*drawn, Trial("all rows", EVERY, used, used, share=1.0 - SHARE_632)]
+
+
+EVERY = -1  # a trial that counts in every fold
+
+
+# ---------------------------------------------------------------------- the work
+
+
+class _Run:
+    """One criterion on one family."""
+
+    def __init__(self, criterion: Criterion, family: Family) -> None:
+        self.criterion, self.family = criterion, family
+        self.trials = criterion.trials(family)
+        self.loss = scorers.find_loss(criterion.scoring, family.classifier)
+        if self.loss is None:
+            self._warn_of_weights()
+
+    def curve(self) -> Curve:
+        loss = self.loss
+        walks = self._walks(self._loss if loss is not None else lambda walked: walked)
+        low, high, top = self._range(walks)
+        functions = [walk.result for walk in walks]
+        if loss is None:
+            values = _values([walked.path for walked in functions], low, top)
+            functions = self._parallel(lambda walked: self._scores(walked, values), functions)
+        return Curve(
+            self._folds(functions),
+            self.family.path,
+            range=(low, high),
+            top=top,
+            scoring=loss.scoring if loss else scorers.scorer_name(self.criterion.scoring),
+            loss=loss.name if loss else scorers.loss_name(self.criterion.scoring),
+            best=loss.best if loss else 0.0,
+            exact=loss is not None,
+        )
+
+    def _warn_of_weights(self) -> None:
+        scoring = self.criterion.scoring
+        equal = np.ptp(self.family.weight[self.family.used]) == 0
+        if not equal and not scorers.takes_weights(scorers.find_scorer(scoring)):
+            warnings.warn(
+                f"the scorer {scorers.scorer_name(scoring)!r} takes no sample_weight: weights "
+                "count in training and not in the score",
+                stacklevel=5,
+            )
+
+    def _parallel(self, call: Any, items: list[Any]) -> list[Any]:
+        run = Parallel(n_jobs=self.criterion.n_jobs, prefer="threads")
+        return list(run(delayed(call)(item) for item in items))
+
+    # -------------------------------------------------------------- walking
+
+    def _walk(self, trial: Trial | None, **options: Any) -> Path:
+        if trial is None:
+            return self.family.path
+        try:
+            path = self.family.walk(trial.train, trial.times, **options)
+        except ValueError as error:
+            raise ValueError(f"{trial.name}, {len(trial.train)} rows: {error}") from error
+        if not np.isfinite(path.start):
+            raise ValueError(f"{trial.name}: its path is empty: {path.reason}")
+        return path
+
+    def _follow(self, then: Any, trial: Trial | None, **options: Any) -> Walk:
+        """The path of a trial (None: on all rows), and what `then` makes of it."""
+        path = self._walk(trial, **options)
+        result = None if trial is None else then(Walked(trial, path))
+        return Walk(result, path.start, path.stop, path.complete)
+
+    def _walks(self, then: Any) -> list[Walk]:
+        """The path on all rows and those of all trials at once, the longest first.
+
+        Where nobody says where to stop, each goes to 1e-4 of its own start; one that did not go as
+        far as the path on all rows is walked again.
+        """
+        if self.family.kernel is not None:
+            _ = self.family.gram  # before the threads: once for all
+        walks = self._parallel(lambda trial: self._follow(then, trial), [None, *self.trials])[1:]
+        stop = self.family.path.stop
+        if self.family.stop is None:
+            short = [k for k, walk in enumerate(walks) if walk.complete and walk.stop > stop]
+            again = self._parallel(lambda k: self._follow(then, self.trials[k], stop=stop), short)
+            for k, walk in zip(short, again):
+                walks[k] = walk
+        return walks
+
+    def _range(self, walks: list[Walk]) -> tuple[float, float, float]:
+        """Where every path has been, and the largest start."""
+        full = self.family.path
+        starts = [full.start, *(walk.start for walk in walks)]
+        stops = [full.stop, *(walk.stop for walk in walks)]
+        if full.stop > full.start:  # the parameter grows
+            return max(starts), min(stops), min(stops)
+        low, top = max(stops), max(starts)
+        if not full.complete or not all(walk.complete for walk in walks):
+            warnings.warn(
+                f"a path ended early, and the curve with it, at {full.parameter} = {low:.4g}"
+                + ("" if full.complete else f": {full.reason}"),
+                stacklevel=5,
+            )
+        if not full.closed_above:
+            return low, min(starts), min(starts)
+        return low, (ABOVE * top if full.affine_in_inverse else top), top
+
+    def _folds(self, functions: list[Piecewise]) -> list[Piecewise]:
+        """The loss of each fold from those of its trials."""
+        folds: dict[int, list[Piecewise]] = {}
+        shared = []
+        for trial, function in zip(self.trials, functions):
+            part = function if trial.share == 1.0 else function * trial.share
+            if trial.fold == EVERY:
+                shared.append(part)
+            else:
+                folds.setdefault(trial.fold, []).append(part)
+        return [total([*parts, *shared]) for parts in folds.values()]
+
+    # -------------------------------------------------------------- exact losses
+
+    def _loss(self, walked: Walked) -> Piecewise:
+        assert self.loss is not None
+        trial, path, family = walked.trial, walked.path, self.family
+        y = self._target(path)
+        try:
+            omega = self._omega(self.loss, y, trial)
+        except ValueError as error:
+            raise ValueError(f"{trial.name}: {error}") from None
+        cross = family.cross(trial.train, trial.test)
+        return self.loss.on_path(path, cross, y[trial.test], omega)
+
+    def _target(self, path: Path) -> Floats:
+        if path.classes_ is None:
+            return np.asarray(self.family.y, dtype=float)
+        return np.where(self.family.y == path.classes_[1], 1.0, -1.0)
+
+    def _omega(self, loss: Loss, y: Floats, trial: Trial) -> Floats:
+        # By default errors count as in training; scikit-learn's scores know no class weights.
+        weight = self.family.cost if self.criterion.scoring is None else self.family.weight
+        if not self.criterion.pooled:
+            return loss.weigh(y[trial.test], weight[trial.test])
+        used = self.family.used
+        omega = np.zeros(len(y))
+        omega[used] = loss.weigh(y[used], weight[used])
+        # The mean over n folds of n omega_i is the pooled loss; the training rows are one loss.
+        return omega[trial.test] * (len(used) if trial.fold != EVERY else 1.0)
+
+    # -------------------------------------------------------------- other scorers
+
+    def _scores(self, walked: Walked, values: Floats) -> Piecewise:
+        trial, path, family = walked.trial, walked.path, self.family
+        f = _interpolated(path, family.cross(trial.train, trial.test), values)
+        X, y = family.inputs(trial.train, trial.test), family.y[trial.test]
+        try:
+            loss = scorers.evaluate(
+                self.criterion.scoring, path, values, f, X, y, family.weight[trial.test]
+            )
+        except scorers.ScorerError as error:
+            raise ValueError(f"{trial.name}: {error}") from error
+        u = _to_u(path, values)
+        order = np.argsort(u)
+        return Piecewise.through(u[order], loss[order])
+
+
+def _values(paths: list[Path], low: float, top: float) -> Floats:
+    """Breakpoints of all paths and midpoints between them; of too many an even choice."""
+    knots = np.concatenate([[low, top], *(path.breakpoints for path in paths)])
+    knots = np.unique(knots[(knots >= low) & (knots <= top) & (knots > 0)])
+    values = np.unique(np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])]))
+    if len(values) <= MOST_VALUES:
+        return values
+    return values[np.linspace(0, len(values) - 1, MOST_VALUES).round().astype(int)]
+
+
+def _interpolated(path: Path, cross: Floats, values: Floats) -> Floats:
+    """f at the values, one row each, from the pieces of a path."""
+    blocks = list(path.pieces(cross))
+    u0, u1, f0, f1 = (
+        np.concatenate([getattr(block, name) for block in blocks])
+        for name in ("u0", "u1", "f0", "f1")
+    )
+    low = np.minimum(u0, u1)
+    order = np.argsort(low)
+    # Beyond the first and the last piece f is constant.
+    u = np.clip(_to_u(path, values), low.min(), np.maximum(u0, u1).max())
+    j = order[np.searchsorted(low[order], u, "right") - 1]
+    s = np.clip((u - u0[j]) / (u1[j] - u0[j]), 0.0, 1.0)[:, None]
+    return f0[j] * (1 - s) + f1[j] * s
+
+
+def _to_u(path: Path, values: Floats) -> Floats:
+    return 1.0 / values if path.affine_in_inverse else values
+
+
+# ---------------------------------------------------------------------- small things
+
+
+def _rows(index: Any) -> Rows:
+    index = np.asarray(index)
+    return np.flatnonzero(index) if index.dtype == bool else index.astype(np.intp)
+
+
+def _present(family: Family, train: Rows, test: Rows) -> tuple[Rows, Rows]:
+    """Without the rows of weight 0."""
+    return train[family.weight[train] > 0], test[family.weight[test] > 0]
+
+
+def _check_groups(groups: ArrayLike, family: Family) -> NDArray[Any]:
+    array = np.asarray(groups)
+    if array.shape != (len(family),):
+        raise ValueError(
+            f"groups must have one entry for each of the {len(family)} rows, got shape "
+            f"{array.shape}"
+        )
+    return array
+
+
+__all__ = [
+    "Bootstrap632",
+    "BootstrapLeaveOneOut",
+    "Criterion",
+    "CrossValidation",
+    "LeaveOneOut",
+    "Split",
+    "Trial",
+]

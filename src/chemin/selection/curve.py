@@ -1,0 +1,321 @@
+"""The curve of a criterion over the parameter, and the choices that it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..path import Path
+from .piecewise import Floats, Piecewise, total
+
+# A loss within this part of the minimum is the minimum: round-off of a mean over folds.
+FLAT = 1e-12
+# A piece narrower than this part of its place is what round-off makes of two equal crossings.
+NARROW = 1e-12
+# So far inside a flat interval a choice at its end lies: on the end itself a point has f = 0.
+INSIDE = 1e-9
+
+
+class Curve:
+    """A loss over the whole range of a parameter, the mean over folds; lower is better.
+
+    Immutable. `curve(value)` is the loss; `curve.score(value)` has scikit-learn's sign.
+
+        score = best - loss      (best: 1 for accuracies and r2, 0 for the "neg_..." scores)
+
+    Attributes
+    ----------
+    parameter : str
+        What moves: "lambda", "epsilon", ...
+    scoring, loss : str
+        scikit-learn's name of the score, and what the loss is called.
+    exact : bool
+        Whether the curve is exact everywhere. If not, it was evaluated at `knots` and is drawn
+        straight between them.
+    range : tuple of float
+        The ends of the parameter. Kernel machines in lambda go beyond the start of their paths:
+        the closed form holds there.
+    """
+
+    def __init__(
+        self,
+        folds: Sequence[Piecewise],
+        path: Path,
+        *,
+        range: tuple[float, float],
+        top: float,
+        scoring: str,
+        loss: str,
+        best: float = 0.0,
+        exact: bool = True,
+    ) -> None:
+        self.parameter, self.scoring, self.loss, self.exact = path.parameter, scoring, loss, exact
+        self.range, self._top, self._best, self._path = range, top, best, path
+        self._inverse = path.affine_in_inverse
+        self._folds = tuple(folds)
+        # Beyond its last knot a loss is constant: a walk to lambda = 0 needs no knot at infinity.
+        ends = np.minimum(np.sort(self._to_u(range)), max(f.knots[-1] for f in folds))
+        whole = total(self._folds) * (1.0 / len(folds))
+        inner = whole.knots[(whole.knots > ends[0]) & (whole.knots < ends[1])]
+        self._mean = whole.on(np.concatenate([ends[:1], inner, ends[1:]])).without_repetitions()
+        # The walk's own order: at a jump, the side that the walk came from.
+        self._before = self._inverse == (path.stop <= path.start)
+
+    # ------------------------------------------------------------------ evaluation
+
+    def _to_u(self, values: ArrayLike) -> Floats:
+        v = np.asarray(values, dtype=float)
+        if not self._inverse:
+            return v
+        with np.errstate(divide="ignore"):
+            return np.minimum(1.0 / v, np.finfo(float).max)
+
+    def _to_value(self, u: Floats) -> Floats:
+        return 1.0 / np.maximum(u, np.finfo(float).tiny) if self._inverse else u
+
+    def _checked(self, values: ArrayLike) -> Floats:
+        v = np.asarray(values, dtype=float)
+        low, high = self.range
+        if self._path.closed_above:
+            high = np.inf
+        slack = 1e-12 * abs(low)  # what going to 1/lambda and back may cost
+        bad = v[~((v >= low - slack) & (v <= high * (1 + 1e-12)))]
+        if bad.size:
+            raise ValueError(
+                f"{self.parameter} = {bad.flat[0]:g} lies outside the range of the curve, "
+                f"[{low:.6g}, {high:.6g}]"
+            )
+        return self._to_u(v)
+
+    def __call__(self, values: ArrayLike) -> Any:
+        """The loss, the mean over folds, at one value or at an array of them."""
+        self._checked(values)
+        return _plain(self.per_fold(values).mean(axis=0))
+
+    def score(self, values: ArrayLike) -> Any:
+        """The same as scikit-learn's scorer gives it: higher is better."""
+        return _plain(self._best - self(values))
+
+    def per_fold(self, values: ArrayLike) -> Floats:
+        """The loss of each fold: shape (folds,) + that of the values."""
+        u = self._checked(values)
+        return np.array([fold(u, before=self._before) for fold in self._folds])
+
+    def standard_error(self, values: ArrayLike) -> Any:
+        """Of the mean over folds: their standard deviation over sqrt(folds); NaN for one fold."""
+        losses = self.per_fold(values)
+        if self.n_folds < 2:
+            return _plain(np.full(losses.shape[1:], np.nan))
+        return _plain(losses.std(axis=0, ddof=1) / np.sqrt(self.n_folds))
+
+    @property
+    def n_folds(self) -> int:
+        return len(self._folds)
+
+    @cached_property
+    def knots(self) -> Floats:
+        """Where the curve jumps or bends, ascending, with the ends of the range."""
+        inner = np.sort(self._to_value(self._mean.knots[1:-1]))
+        return np.concatenate([self.range[:1], inner, self.range[1:]])
+
+    # ------------------------------------------------------------------ the minimum
+
+    @cached_property
+    def _pieces(self) -> tuple[Floats, Floats]:
+        """The minimum of each piece and its u; infinite on pieces that only round-off made."""
+        value, u = self._mean.lowest()
+        narrow = np.diff(self._mean.knots) <= NARROW * np.abs(self._mean.knots[1:])
+        return np.where(narrow & ~narrow.all(), np.inf, value), u
+
+    @property
+    def minimum(self) -> float:
+        """The smallest loss over the whole range."""
+        return float(self._pieces[0].min())
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """Where the loss is smallest: the whole interval, or one value twice.
+
+        Of several intervals the widest on the log scale, and of equals the larger values.
+        """
+        low, high = self._flat()
+        if len(low) == 0:
+            values, u = self._pieces
+            point = float(self._inside(self._to_value(u[[int(np.argmin(values))]]))[0])
+            return point, point
+        k = int(np.argmax(self._widths(low, high)))
+        return float(low[k]), float(high[k])
+
+    def _flat(self) -> tuple[Floats, Floats]:
+        """Intervals on which the loss is constantly smallest, larger values first."""
+        f, most = self._mean, self.minimum + FLAT * abs(self.minimum)
+        flat = np.maximum(f.left, f.right) + 0.25 * f.bend <= most
+        flat &= np.isfinite(self._pieces[0])
+        change = np.flatnonzero(np.diff(np.concatenate([[False], flat, [False]]).astype(int)))
+        ends = self._inside(self._to_value(f.knots[change].reshape(-1, 2)))
+        ends = np.sort(ends, axis=1)
+        ends = ends[np.argsort(-ends[:, 1], kind="stable")]
+        return ends[:, 0], ends[:, 1]
+
+    def _inside(self, values: Floats) -> Floats:
+        """Within the range, which going to 1/lambda and back may miss by the last digit."""
+        low, high = self.range
+        at_low = self._to_u(values) == self._to_u(low)
+        return np.clip(np.where(at_low, low, values), low, high)
+
+    def _widths(self, low: Floats, high: Floats) -> Floats:
+        low, high = self._shown(low, high)
+        # Rounded, so that what is equally wide but for round-off is equal.
+        return np.asarray(np.round(np.log(high / low), 9))
+
+    def _shown(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Intervals without what lies above the starts of all paths, or at 0, if more is left."""
+        tiny = float(self._to_value(self._mean.knots[-1:])[0]) if self._inverse else 0.0
+        low = np.maximum(low, tiny or 1e-9 * high)
+        return low, np.where(low < self._top, np.minimum(high, self._top), high)
+
+    @cached_property
+    def minimiser(self) -> float:
+        """The value at which the loss is smallest; the middle of a flat interval on a log scale.
+
+        What lies above the start of all paths is not counted in: nothing happens there.
+        """
+        low, high = (np.array([end]) for end in self.interval)
+        if low[0] == high[0]:
+            return float(low[0])
+        low, high = self._shown(low, high)
+        return float(np.sqrt(low[0]) * np.sqrt(high[0]))
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the minimum sits at an end of the range: it may go on beyond."""
+        low, high = self.interval
+        return bool(low <= self.range[0] or high >= self.range[1])
+
+    # ------------------------------------------------------------------ other choices
+
+    def one_se(self) -> float:
+        """The largest value, the most regularised, within one standard error of the minimum."""
+        return self._largest_below(self.minimum + self._one_standard_error())
+
+    def _one_standard_error(self) -> float:
+        error = float(self.standard_error(self.minimiser))
+        if not np.isfinite(error):
+            raise ValueError(
+                f"a standard error needs at least 2 folds, but the curve has {self.n_folds}"
+            )
+        return error
+
+    def _largest_below(self, most: float) -> float:
+        low, high = self._below(most)
+        largest = float(high.max())
+        k = int(np.argmax(high))
+        if largest >= self.minimiser and low[k] < largest:
+            largest -= min(INSIDE * largest, 0.5 * (largest - float(low[k])))
+        return max(largest, self.minimiser)
+
+    def _below(self, most: float) -> tuple[Floats, Floats]:
+        """Intervals of values, one at most on each piece, on which the loss is at most `most`."""
+        f, most = self._mean, most + FLAT * abs(most)
+        value, _ = self._pieces
+        j = np.flatnonzero(value <= most)
+        s = _where_below(f.left[j], f.right[j], f.bend[j], most)
+        u = f.knots[j] + s * np.diff(f.knots)[j]
+        ends = np.sort(self._inside(self._to_value(u)), axis=0)
+        return ends[0], ends[1]
+
+    def sparsest(self, tolerance: float | None = None) -> float:
+        """The value with the fewest non-zero coefficients among those nearly as good as the best.
+
+        Parameters
+        ----------
+        tolerance : float or None
+            The loss may be larger than the minimum by so much; None: by one standard error.
+
+        Returns
+        -------
+        float
+            Of several, that with the smallest loss.
+        """
+        extra = self._one_standard_error() if tolerance is None else float(tolerance)
+        if not extra >= 0:
+            raise ValueError(f"tolerance must be a number >= 0 or None, got {tolerance!r}")
+        low, high = self._below(self.minimum + extra)
+        cells = self._cells(low, high)
+        counts = self.n_coefficients(np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1]))
+        cells = cells[counts == counts.min()]
+        candidates = np.concatenate([cells.ravel(), np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1])])
+        u = self._pieces[1]
+        best = self._inside(self._to_value(u))
+        inner = [b for b in best if np.any((cells[:, 0] <= b) & (b <= cells[:, 1]))]
+        candidates = np.concatenate([candidates, inner])
+        candidates = candidates[self.n_coefficients(candidates) == counts.min()]
+        losses = self(candidates)
+        good = candidates[losses <= losses.min() + FLAT * abs(losses.min())]
+        return float(good.max())
+
+    def _cells(self, low: Floats, high: Floats) -> Floats:
+        """Intervals cut at the path's breakpoints: on each the same coefficients are not zero."""
+        cuts = np.unique(self._path.breakpoints)
+        first, last = np.searchsorted(cuts, low, "right"), np.searchsorted(cuts, high, "left")
+        cells = []
+        for a, b, i, j in zip(low, high, first, last):
+            ends = np.concatenate([[a], cuts[i:j], [b]])
+            cells.append(np.column_stack([ends[:-1], ends[1:]]))
+        return np.concatenate(cells)
+
+    def n_coefficients(self, values: ArrayLike) -> NDArray[np.intp]:
+        """How many coefficients of the model on all rows are not zero."""
+        v = np.atleast_1d(np.asarray(values, dtype=float))
+        chunks = [v[i : i + 256] for i in range(0, len(v), 256)]
+        counts = [np.count_nonzero(self._path.coefficients(c)[0], axis=0) for c in chunks]
+        return np.concatenate(counts)
+
+    def choose(self, how: str, tolerance: float | None = None) -> float:
+        """The value by name: "min", "one_se" or "sparsest"."""
+        if how == "min":
+            return self.minimiser
+        if how == "one_se":
+            return self.one_se()
+        if how == "sparsest":
+            return self.sparsest(tolerance)
+        raise ValueError(f"choose must be 'min', 'one_se' or 'sparsest', got {how!r}")
+
+    def __repr__(self) -> str:
+        how = "exact" if self.exact else f"not exact: evaluated at {len(self._mean.knots)} values"
+        folds = "1 fold" if self.n_folds == 1 else f"{self.n_folds} folds"
+        low, high = self.interval
+        where = f"at {low:.4g}" if low == high else f"on [{low:.4g}, {high:.4g}]"
+        end = ", at the end of the range" if self.at_end else ""
+        return (
+            f"<Curve of {self.loss} in {self.parameter}, {folds}, {how}: minimum "
+            f"{self.minimum:.4g} {where}{end}>"
+        )
+
+
+def _where_below(left: Floats, right: Floats, bend: Floats, most: float) -> Floats:
+    """Ends of {s in [0, 1]: left (1 - s) + right s - bend s (1 - s) <= most}, shape (2, pieces).
+
+    bend >= 0, so it is an interval; where it is not all of [0, 1] its ends are roots.
+    """
+    a, b, c = bend, right - left - bend, left - most
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(b * b - 4 * a * c, 0.0))
+        q = -0.5 * (b + np.where(b >= 0, root, -root))
+        roots = np.sort(np.array([q / a, c / q]), axis=0)
+        single = -c / b
+    straight = bend <= np.finfo(float).eps * np.abs(b)
+    low = np.where(left <= most, 0.0, np.where(straight, single, roots[0]))
+    high = np.where(right <= most, 1.0, np.where(straight, single, roots[1]))
+    return np.clip(np.nan_to_num([low, high]), 0.0, 1.0)
+
+
+def _plain(values: Floats) -> Any:
+    return float(values) if np.ndim(values) == 0 else values
+
+
+__all__ = ["Curve"]

@@ -1,0 +1,149 @@
+"""Scores of which no exact curve is known: scikit-learn's other scorers, and callables."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
+
+from ..path import Path
+from .losses import DEFAULT, EXACT, Loss
+from .piecewise import Floats
+
+Scorer = Callable[..., float]
+
+
+class ScorerError(ValueError):
+    """A scorer failed; the message names it."""
+
+
+def find_loss(scoring: Any, labels: bool) -> Loss | None:
+    """The exact loss of that name for this kind of target, if there is one."""
+    if scoring is None:
+        return DEFAULT[labels]
+    loss = EXACT.get(scoring) if isinstance(scoring, str) else None
+    return loss if loss is not None and loss.labels == labels else None
+
+
+def check_scoring(scoring: Any) -> None:
+    """Refuse what is neither a name that scikit-learn or chemin knows nor a callable."""
+    if scoring is None or callable(scoring) or (isinstance(scoring, str) and scoring in EXACT):
+        return
+    find_scorer(scoring)
+
+
+def find_scorer(scoring: Any) -> Scorer:
+    if callable(scoring):
+        return scoring
+    try:
+        return get_scorer(scoring)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"scoring must be a name that scikit-learn knows, one of {', '.join(EXACT)}, a "
+            f"callable scorer(estimator, X, y) or None, got {scoring!r}"
+        ) from error
+
+
+def scorer_name(scoring: Any) -> str:
+    if isinstance(scoring, str):
+        return scoring
+    function = getattr(scoring, "_score_func", scoring)
+    return getattr(function, "__name__", None) or type(scoring).__name__
+
+
+def loss_name(scoring: Any) -> str:
+    """What minus the score is called: without scikit-learn's "neg_", or with a minus."""
+    name = scorer_name(scoring)
+    return name.removeprefix("neg_").replace("_", " ") if name.startswith("neg_") else f"-{name}"
+
+
+class _At(BaseEstimator):
+    """The model of a path at one value, as a fitted estimator; f at the test points is known."""
+
+    def __init__(self, path: Path, value: float, X: Any = None, f: Any = None) -> None:
+        self.path, self.value, self.X, self.f = path, value, X, f
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> _At:
+        raise TypeError("this model stands at one point of a path and cannot be fitted")
+
+    def _f(self, X: Any) -> Floats:
+        return self.f if X is self.X else self.path.decision_function(X, self.value)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class ClassifierAt(ClassifierMixin, _At):
+    @property
+    def classes_(self) -> NDArray[Any]:
+        assert self.path.classes_ is not None
+        return self.path.classes_
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        return self._f(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        return self.classes_[(self._f(X) > 0).astype(np.intp)]
+
+
+class RegressorAt(RegressorMixin, _At):
+    def predict(self, X: ArrayLike) -> Floats:
+        return self._f(X)
+
+
+def evaluate(
+    scoring: Any,
+    path: Path,
+    values: Floats,
+    f: Floats,
+    X: Floats,
+    y: NDArray[Any],
+    weight: Floats,
+) -> Floats:
+    """The loss, minus the score, at each value; f has a row for each."""
+    scorer, kind = find_scorer(scoring), RegressorAt if path.classes_ is None else ClassifierAt
+    known = _weights(scorer, weight)
+    out = np.empty(len(values))
+    for k, value in enumerate(values):
+        try:
+            score = scorer(kind(path, float(value), X, f[k]), X, y, **known)
+            out[k] = -float(score)
+        except Exception as error:
+            raise ScorerError(
+                f"the scorer {scorer_name(scoring)!r} failed at {path.parameter} = {value:g}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if not np.isfinite(out[k]):
+            raise ScorerError(
+                f"the scorer {scorer_name(scoring)!r} gave {score} at {path.parameter} = "
+                f"{value:g}, expected a finite number"
+            )
+    return out
+
+
+def _weights(scorer: Scorer, weight: Floats) -> dict[str, Floats]:
+    """sample_weight for a scorer that takes it; equal weights are none."""
+    equal = np.ptp(weight) == 0
+    return {} if equal or not takes_weights(scorer) else {"sample_weight": weight}
+
+
+def takes_weights(scorer: Scorer) -> bool:
+    function = getattr(scorer, "_score_func", scorer)
+    return "sample_weight" in inspect.signature(function).parameters
+
+
+__all__ = [
+    "ScorerError",
+    "check_scoring",
+    "evaluate",
+    "find_loss",
+    "find_scorer",
+    "loss_name",
+    "scorer_name",
+    "takes_weights",
+]

@@ -1,0 +1,20 @@
+"""scikit-learn's own checks of an estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from chemin import PathLasso, PathSVC, PathSVR
+
+# The checks use tiny and random data, on which the best model is often the constant one.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning"),
+    pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
+]
+
+
+@parametrize_with_checks(
+    [PathSVC(cv=3), PathSVC(cv=3, kernel="linear"), PathSVR(cv=3), PathLasso(cv=3)]
+)
+def test_estimator(estimator, check):
+    """Oracle: scikit-learn's estimator checks, none excused."""
+    check(estimator)

@@ -1,0 +1,289 @@
+"""Criteria: what is trained on what, and what bad input gets."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, make_classification
+from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    PredefinedSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.svm import SVC
+
+from chemin import lasso_path, svc_path, svr_path
+from chemin.selection import (
+    EXACT_SCORES,
+    Bootstrap632,
+    BootstrapLeaveOneOut,
+    CrossValidation,
+    Family,
+    LeaveOneOut,
+    Split,
+)
+
+SCORES = {
+    svc_path: list(EXACT_SCORES[:3]),
+    svr_path: list(EXACT_SCORES[3:]),
+    lasso_path: list(EXACT_SCORES[3:]),
+}
+CASES = [(make, scoring) for make, names in SCORES.items() for scoring in names]
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return make_classification(60, 4, flip_y=0.2, weights=[0.4], random_state=0)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = load_diabetes(return_X_y=True)
+    return X[:40], (y[:40] - 150) / 80
+
+
+def data_for(make, labels, numbers):
+    return labels if make is svc_path else numbers
+
+
+def somewhere(curve, n=40):
+    """Values that no knot is near."""
+    low, high = max(curve.range[0], 1e-9), curve._top
+    return np.exp(np.random.default_rng(3).uniform(np.log(low), np.log(high), n))
+
+
+# ---------------------------------------------------------------------- invariants
+
+
+@pytest.mark.parametrize("make, scoring", CASES)
+def test_a_weight_is_so_many_rows(make, scoring, labels, numbers):
+    """Oracle: repeated rows in the same folds; 0 is a removed row."""
+    X, y = data_for(make, labels, numbers)
+    rng = np.random.default_rng(0)
+    times = rng.integers(0, 3, len(y))
+    fold = np.arange(len(y)) % 3
+    rows = np.repeat(np.arange(len(y)), times)
+    options = {} if make is lasso_path else {"gamma": 0.5}
+    weighted = CrossValidation(PredefinedSplit(fold), scoring=scoring)(
+        Family(make, X, y, sample_weight=times, stop=0.05, **options)
+    )
+    repeated = CrossValidation(PredefinedSplit(fold[rows]), scoring=scoring)(
+        Family(make, X[rows], y[rows], stop=0.05, **options)
+    )
+    v = somewhere(weighted)
+    np.testing.assert_allclose(weighted(v), repeated(v), rtol=1e-8, atol=1e-9)
+    assert weighted.minimum == pytest.approx(repeated.minimum, rel=1e-8, abs=1e-9)
+
+
+def test_zero_weights_are_gone_before_the_rows_are_split(labels):
+    """Oracle: the same rows removed by hand, folds by number."""
+    X, y = labels
+    w = np.where(np.arange(len(y)) % 4 == 1, 0.0, 1.0)
+    a = CrossValidation(3)(Family(svc_path, X, y, sample_weight=w, gamma=0.5))
+    b = CrossValidation(3)(Family(svc_path, X[w > 0], y[w > 0], gamma=0.5))
+    v = somewhere(a)
+    np.testing.assert_allclose(a(v), b(v), atol=1e-12)
+
+
+@pytest.mark.parametrize("make, scoring", CASES)
+def test_threads_change_nothing(make, scoring, labels, numbers):
+    """Oracle: the same on one thread, bit by bit."""
+    family = Family(make, *data_for(make, labels, numbers))
+    one, two = (CrossValidation(3, scoring=scoring, n_jobs=j)(family) for j in (1, 2))
+    np.testing.assert_array_equal(one.knots, two.knots)
+    assert one.minimum == two.minimum
+
+
+def test_splits_in_every_form(labels):
+    """Oracle: the same folds, said in four ways."""
+    X, y = labels
+    splits = list(StratifiedKFold(4).split(X, y))
+    fold = np.zeros(len(y), int)
+    masks = []
+    for k, (train, test) in enumerate(splits):
+        fold[test] = k
+        masks.append((np.isin(np.arange(len(y)), train), np.isin(np.arange(len(y)), test)))
+    family = Family(svc_path, X, y)
+    forms = [4, StratifiedKFold(4), splits, PredefinedSplit(fold), iter(splits), masks]
+    curves = [CrossValidation(cv)(family) for cv in forms]
+    assert len({curve.minimum for curve in curves}) == 1
+    assert all(np.array_equal(c.knots, curves[0].knots) for c in curves)
+
+
+def test_groups(labels):
+    """Oracle: the splitter's own splits."""
+    X, y = labels
+    groups = np.arange(len(y)) // 7
+    family = Family(svc_path, X, y)
+    a = CrossValidation(GroupKFold(3), groups=groups)(family)
+    b = CrossValidation(list(GroupKFold(3).split(X, y, groups)))(family)
+    assert a.minimum == b.minimum and np.array_equal(a.knots, b.knots)
+
+
+# ---------------------------------------------------------------------- each criterion
+
+
+def test_leave_one_out_is_as_many_folds(numbers):
+    """Oracle: K-fold with n folds."""
+    X, y = numbers
+    family = Family(lasso_path, X, y)
+    a, b = LeaveOneOut()(family), CrossValidation(KFold(len(y)))(family)
+    v = somewhere(a)
+    np.testing.assert_allclose(a(v), b(v), rtol=1e-12)
+    np.testing.assert_allclose(a.standard_error(v), b.standard_error(v), rtol=1e-12)
+
+
+def test_leave_one_out_pools(labels):
+    """Oracle: balanced error of all predictions together, by hand."""
+    X, y = labels[0][:24], labels[1][:24]
+    family = Family(svc_path, X, y, gamma=0.5)
+    curve = LeaveOneOut(scoring="balanced_accuracy")(family)
+    value = 0.3
+    wrong = np.empty(len(y))
+    for i in range(len(y)):
+        rest = np.delete(np.arange(len(y)), i)
+        wrong[i] = family.walk(rest).predict(X[[i]], value)[0] != y[i]
+    assert curve(value) == pytest.approx(np.mean([wrong[y == c].mean() for c in (0, 1)]))
+
+
+def test_split_is_half_of_the_rows(labels):
+    """Oracle: the trial, and its path's predictions."""
+    X, y = labels
+    family = Family(svc_path, X, y)
+    split = Split(random_state=0)
+    (trial,) = split.trials(family)
+    assert len(trial.train) == len(trial.test) == 30
+    assert set(trial.train) | set(trial.test) == set(range(60))
+    curve = split(family)
+    wrong = family.walk(trial.train).predict(X[trial.test], 0.7) != y[trial.test]
+    assert curve(0.7) == pytest.approx(wrong.mean())
+    assert np.isnan(curve.standard_error(0.7))
+
+
+def test_bootstraps(numbers):
+    """Oracle: every model by hand; 0.632 of the one and 0.368 of the training error."""
+    X, y = numbers[0][:12, :3], numbers[1][:12]
+    family = Family(lasso_path, X, y, stop=0.01)
+    options = {"n_resamples": 3, "random_state": 0}
+    criterion = BootstrapLeaveOneOut(**options)
+    trials = criterion.trials(family)
+    assert len(trials) == 36
+    for trial in trials:
+        assert trial.times.sum() == 11 and trial.test[0] not in trial.train
+    v = np.array([0.02, 0.05, 0.3])
+    losses = [
+        (family.walk(t.train, t.times).predict(X[t.test], v)[0] - y[t.test]) ** 2 for t in trials
+    ]
+    boot = criterion(family)
+    np.testing.assert_allclose(boot(v), np.mean(losses, axis=0), rtol=1e-9)
+    training = ((family.path.predict(X, v) - y[:, None]) ** 2).mean(axis=0)
+    mixed = Bootstrap632(**options)(family)
+    np.testing.assert_allclose(mixed(v), 0.632 * boot(v) + 0.368 * training, rtol=1e-9)
+
+
+# ---------------------------------------------------------------------- other scorers
+
+
+@pytest.mark.parametrize(
+    "scoring", ["roc_auc", make_scorer(roc_auc_score, response_method="decision_function")]
+)
+def test_other_scorers_are_evaluated_at_knots(labels, scoring):
+    """Oracle: cross_val_score of LIBSVM at some of the values."""
+    X, y = labels
+    curve = CrossValidation(3, scoring=scoring)(Family(svc_path, X, y, gamma=0.5, stop=0.3))
+    assert not curve.exact and "not exact" in repr(curve)
+    for value in curve.knots[5 :: len(curve.knots) // 4]:
+        if value <= curve._top:
+            model = SVC(C=1 / value, gamma=0.5, tol=1e-9)
+            theirs = cross_val_score(model, X, y, cv=3, scoring="roc_auc").mean()
+            assert curve.score(value) == pytest.approx(theirs, abs=0.01)
+
+
+def test_weights_that_a_scorer_cannot_take_are_said(numbers):
+    """Oracle: the warning; a scorer that takes them gives none."""
+    X, y = numbers
+    w = np.linspace(0.5, 1.5, len(y))
+    family = Family(lasso_path, X, y, sample_weight=w, stop=0.01)
+    largest = lambda estimator, X, y: -np.abs(estimator.predict(X) - y).max()
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        CrossValidation(3, scoring=largest)(family)
+    curve = CrossValidation(3, scoring="neg_root_mean_squared_error")(family)
+    squared = CrossValidation(3)(family)
+    v = curve.knots[3]
+    expected = np.sqrt(squared.per_fold(v)).mean()
+    assert curve(v) == pytest.approx(expected)
+
+
+def test_an_exact_name_for_the_other_kind_is_just_a_scorer(labels):
+    """Oracle: scikit-learn, which computes squared errors of labels."""
+    X, y = labels
+    family = Family(svc_path, X, y, stop=0.3)
+    curve = CrossValidation(3, scoring="neg_mean_squared_error")(family)
+    exact = CrossValidation(3)(family)
+    assert not curve.exact and curve.minimum == pytest.approx(exact.minimum)
+
+
+# ---------------------------------------------------------------------- bad input
+
+
+def failing(estimator, X, y):
+    raise RuntimeError("no score today")
+
+
+BAD = [
+    ({"scoring": failing}, "fold 1 of 3: the scorer 'failing' failed .*no score today"),
+    ({"scoring": lambda e, X, y: np.nan}, "gave nan .*expected a finite number"),
+    ({"scoring": "precise"}, "scoring must be a name .*'precise'"),
+    ({"cv": GroupKFold(3)}, "needs groups, got None"),
+    ({"cv": LeaveOneGroupOut()}, "needs groups, got None"),
+    ({"cv": 3, "groups": [1, 2]}, "groups must have one entry for each of the 60 rows"),
+    ({"cv": []}, "no folds"),
+    ({"cv": [([0, 1], [2])]}, "fold 1 of 1, 2 rows: y has 1 class"),
+    ({"cv": [(np.arange(50), [])]}, "fold 1 of 1 has no test rows"),
+]
+
+
+@pytest.mark.parametrize(
+    "options, message", BAD, ids=lambda x: x[:12] if isinstance(x, str) else ""
+)
+def test_bad_input(labels, options, message):
+    """Oracle: the message names what is wrong."""
+    X, y = labels
+    y = np.where(np.arange(len(y)) < 2, 0, y)
+    with pytest.raises(ValueError, match=message):
+        CrossValidation(**({"cv": 3} | options))(Family(svc_path, X, y))
+
+
+def test_r2_of_one_point_is_refused(numbers):
+    """Oracle: the message."""
+    with pytest.raises(ValueError, match="fold 1 of 40: scoring='r2' needs two different targets"):
+        CrossValidation(KFold(40), scoring="r2")(Family(lasso_path, *numbers))
+
+
+def test_small_classes_follow_scikit_learn(labels):
+    """Oracle: StratifiedKFold's warning and error."""
+    X, y = labels
+    few = np.r_[np.flatnonzero(y == 0)[:3], np.flatnonzero(y == 1)]
+    with pytest.warns(UserWarning, match="least populated class"):
+        CrossValidation(5)(Family(svc_path, X[few], y[few]))
+    few = np.r_[np.flatnonzero(y == 0)[:3], np.flatnonzero(y == 1)[:3]]
+    with pytest.raises(ValueError, match="n_splits=5 cannot be greater"):
+        CrossValidation(5)(Family(svc_path, X[few], y[few]))
+
+
+def test_a_path_that_ends_early_shortens_the_range(labels):
+    """Oracle: the stops of the paths."""
+    with pytest.warns(UserWarning, match="a path ended early"):
+        curve = CrossValidation(3)(Family(svc_path, *labels, max_events=10))
+    assert curve.range[0] >= curve._path.stop
+    assert np.isfinite(curve(curve.range[0]))
+
+
+def test_a_start_of_ones_own_ends_the_range(labels):
+    """Oracle: the argument."""
+    curve = CrossValidation(3)(Family(svc_path, *labels, start=2.0, stop=0.1))
+    assert curve.range == (0.1, 2.0)
+    with pytest.raises(ValueError, match="outside the range"):
+        curve(3.0)

@@ -1,0 +1,259 @@
+"""The curve and its choices."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.linear_model import LassoCV
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.svm import SVC
+
+from chemin import lasso_path, svc_path, svr_path
+from chemin.selection import CrossValidation, Curve, Family
+from chemin.selection.piecewise import Piecewise
+
+GRID = 10_000
+ROWS = 150  # of each data set
+SETS = {
+    "breast_cancer": svc_path,
+    "digits": svc_path,
+    "ionosphere_scale": svc_path,
+    "german_numer_scale": svc_path,
+    "australian_scale": svc_path,
+    "diabetes_pima": svc_path,
+    "boston": svr_path,
+    "diabetes": lasso_path,
+}
+
+BUNDLED = {"breast_cancer": load_breast_cancer, "digits": load_digits, "diabetes": load_diabetes}
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    return load_diabetes(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def lasso_curve(diabetes):
+    return CrossValidation(5)(Family(lasso_path, *diabetes))
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return (X[:200] - X.mean(axis=0)) / X.std(axis=0), y[:200]
+
+
+@pytest.fixture(scope="module")
+def cancer_curve(cancer):
+    return CrossValidation(5)(Family(svc_path, *cancer))
+
+
+# ---------------------------------------------------------------------- nothing is lower
+
+
+def rows_of(name, load_data):
+    """At most ROWS rows, both classes among them, columns scaled."""
+    if name in BUNDLED:
+        X, y = BUNDLED[name](return_X_y=True)
+    else:
+        data = load_data(name)
+        X, y = data.data, data.target
+    if name == "digits":
+        X, y = X[np.isin(y, (3, 8))], y[np.isin(y, (3, 8))]
+    keep = np.random.default_rng(0).permutation(len(y))[:ROWS]
+    X, y = X[keep], y[keep]
+    return (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0), y
+
+
+def losses_on_grid(family, splits, grid, classes):
+    """The mean over folds, by the predictions of each fold's path, column by column."""
+    folds = []
+    for train, test in splits:
+        path = family.walk(train, stop=family.path.stop)
+        f = path.predict(family.inputs(train, test), grid)
+        y = family.y[test][:, None]
+        folds.append((f != y).mean(axis=0) if classes else ((f - y) ** 2).mean(axis=0))
+    return np.mean(folds, axis=0)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_value_of_a_fine_grid_is_lower(name, load_data):
+    """Oracle: the paths' own predictions at 10,000 values, on eight data sets."""
+    X, y = rows_of(name, load_data)
+    classes = SETS[name] is svc_path
+    splits = list((StratifiedKFold(3) if classes else KFold(3)).split(X, y))
+    family = Family(SETS[name], X, y)
+    curve = CrossValidation(splits)(family)
+    grid = np.geomspace(family.path.stop, 1.2 * family.path.start, GRID)
+    lowest = losses_on_grid(family, splits, np.clip(grid, curve.range[0], None), classes).min()
+    assert curve.minimum <= lowest * (1 + 1e-9)
+    assert curve.minimum >= 0.9 * lowest  # and it is the same curve
+    assert curve(curve.minimiser) == pytest.approx(curve.minimum, rel=1e-9)
+
+
+def test_grid_search_finds_no_less(cancer, cancer_curve):
+    """Oracle: GridSearchCV over 25 values of C, same folds and kernel."""
+    X, y = cancer
+    gamma = 1 / (X.shape[1] * X.var())
+    low, high = cancer_curve.range[0], cancer_curve._path.start
+    search = GridSearchCV(SVC(gamma=gamma, tol=1e-8), {"C": 1 / np.geomspace(low, high, 25)}, cv=5)
+    search.fit(X, y)
+    assert cancer_curve.minimum <= 1 - search.best_score_ + 1e-12
+    at_their_best = cancer_curve(1 / search.best_params_["C"])
+    assert at_their_best == pytest.approx(1 - search.best_score_, abs=1e-9)
+
+
+def test_lasso_cv_finds_no_less(diabetes, lasso_curve):
+    """Oracle: LassoCV's errors at its own alphas, fold by fold."""
+    X, y = diabetes
+    # Folds of equal size, so that alpha = lambda / n is one value for all.
+    keep = np.arange(440)
+    model = LassoCV(alphas=50, cv=5, tol=1e-10, max_iter=100_000).fit(X[keep], y[keep])
+    curve = CrossValidation(5)(Family(lasso_path, X[keep], y[keep]))
+    lams = model.alphas_ * 352
+    inside = (lams >= curve.range[0]) & (lams <= curve.range[1])
+    theirs = model.mse_path_.mean(axis=1)
+    np.testing.assert_allclose(curve(lams[inside]), theirs[inside], rtol=1e-6)
+    assert curve.minimum <= theirs[inside].min()
+
+
+# ---------------------------------------------------------------------- made by hand
+
+
+class Walk:
+    """What a curve asks of a path."""
+
+    parameter, start, stop, affine_in_inverse, closed_above = "lambda", 10.0, 1.0, False, True
+    breakpoints = np.array([8.0, 4.0, 2.0])
+
+    def coefficients(self, values):
+        counts = np.searchsorted(-self.breakpoints, -np.asarray(values), side="right")
+        return (np.arange(3)[:, None] < counts).astype(float), None
+
+
+def made(*folds, **options):
+    options = {"range": (1.0, 10.0), "top": 10.0, "scoring": "s", "loss": "loss"} | options
+    return Curve(folds, Walk(), **options)
+
+
+def steps(knots, values):
+    values = np.asarray(values, dtype=float)
+    return Piecewise(np.asarray(knots, dtype=float), values, values, np.zeros(len(values)))
+
+
+def test_the_widest_flat_interval_is_chosen():
+    """Oracle: by hand; on the log scale [1, 2] is wider than [8, 10]."""
+    curve = made(steps([1, 2, 4, 8, 10], [0, 1, 2, 0]))
+    assert curve.minimum == 0 and curve.interval == (1.0, 2.0)
+    assert curve.minimiser == pytest.approx(np.sqrt(2.0)) and curve.at_end
+    np.testing.assert_array_equal(curve.knots, [1, 2, 4, 8, 10])
+
+
+def test_a_parabola():
+    """Oracle: (v - 4)^2 on [1, 10]; of two folds the mean."""
+    u = np.array([1.0, 10.0])
+    f = Piecewise(u, (u[:1] - 4) ** 2, (u[1:] - 4) ** 2, np.array([81.0]))
+    curve = made(f, f * 3.0)
+    v = np.linspace(1, 10, 30)
+    np.testing.assert_allclose(curve(v), 2 * (v - 4) ** 2, atol=1e-12)
+    assert curve.minimiser == pytest.approx(4) and curve.interval[0] == curve.interval[1]
+    assert curve.minimum == pytest.approx(0, abs=1e-12) and not curve.at_end
+    np.testing.assert_allclose(curve.standard_error(v), (v - 4) ** 2, atol=1e-12)
+    np.testing.assert_allclose(curve.score(v), -curve(v))
+
+
+def test_one_standard_error():
+    """Oracle: by hand; folds (v - 4)^2 and (v - 4)^2 + 2, so the error is 1 everywhere."""
+    u = np.array([1.0, 10.0])
+    ends = (u - 4) ** 2
+    folds = [Piecewise(u, ends[:1] + c, ends[1:] + c, np.array([81.0])) for c in (0.0, 2.0)]
+    curve = made(*folds)
+    assert float(curve.standard_error(4.0)) == pytest.approx(1)
+    assert curve.one_se() == pytest.approx(5, rel=1e-6) and curve.one_se() <= 5
+
+
+def test_one_standard_error_of_steps():
+    """Oracle: by hand; just inside the last step that is low enough."""
+    curve = made(steps([1, 2, 4, 8, 10], [0, 0.1, 0.9, 5]), steps([1, 2, 4, 8, 10], [1, 1, 1, 5]))
+    assert curve.minimum == 0.5 and float(curve.standard_error(1.5)) == pytest.approx(0.5)
+    value = curve.one_se()
+    assert value == pytest.approx(8, rel=1e-6) and value < 8
+    assert curve(value) <= curve.minimum + 0.5
+
+
+def test_sparsest():
+    """Oracle: by hand; 3, 2, 1, 0 coefficients below 2, 4, 8, 10."""
+    curve = made(steps([1, 3, 6, 9, 10], [0.0, 0.5, 0.6, 2.0]))
+    assert curve.sparsest(0.0) == pytest.approx(3, rel=0.5)
+    value = curve.sparsest(0.7)
+    assert curve.n_coefficients(value)[0] == 0 and 8 <= value < 9
+    assert curve(value) <= 0.7
+    assert curve.n_coefficients(curve.sparsest(0.1))[0] == 2
+    with pytest.raises(ValueError, match="tolerance must be a number >= 0"):
+        curve.sparsest(-1.0)
+
+
+def test_what_needs_two_folds_says_so():
+    """Oracle: the message."""
+    curve = made(steps([1, 10], [1.0]))
+    assert np.isnan(curve.standard_error(2.0))
+    with pytest.raises(ValueError, match="at least 2 folds, but the curve has 1"):
+        curve.one_se()
+
+
+def test_outside_the_range():
+    """Oracle: the message."""
+    curve = made(steps([1, 10], [1.0]))
+    with pytest.raises(ValueError, match=r"lambda = 0\.5 lies outside the range of the curve"):
+        curve(0.5)
+    with pytest.raises(ValueError, match="choose must be"):
+        curve.choose("best")
+
+
+# ---------------------------------------------------------------------- of real paths
+
+
+def test_repr_and_names(lasso_curve, diabetes):
+    """Oracle: the attributes."""
+    text = repr(lasso_curve)
+    assert "squared error in lambda, 5 folds, exact" in text
+    assert f"{lasso_curve.minimum:.4g}" in text
+    other = CrossValidation(3, scoring="neg_median_absolute_error")(Family(lasso_path, *diabetes))
+    assert not other.exact and "not exact: evaluated at" in repr(other)
+    assert other.loss == "median absolute error"
+
+
+def test_choices_are_ordered(lasso_curve, cancer_curve):
+    """Oracle: invariants; more regularised, and within one standard error."""
+    for curve in (lasso_curve, cancer_curve):
+        best, value = curve.minimiser, curve.one_se()
+        assert value >= best
+        most = curve.minimum + curve.standard_error(best)
+        assert curve(value) <= most * (1 + 1e-9)
+        above = np.geomspace(value * (1 + 1e-6), curve.range[1], 500)
+        assert np.all(curve(np.minimum(above, curve.range[1])) > most)
+        few = curve.sparsest()
+        assert curve(few) <= most * (1 + 1e-9)
+        assert curve.n_coefficients(few)[0] <= curve.n_coefficients(value * (1 + 1e-9))[0]
+        good = curve.knots[curve(curve.knots) <= most]
+        assert curve.n_coefficients(few)[0] <= curve.n_coefficients(good).min()
+
+
+def test_mean_and_folds_agree(cancer_curve):
+    """Oracle: the folds themselves, at knots and between."""
+    v = np.concatenate([cancer_curve.knots[1:-1] * (1 + 1e-7), [0.01, 1.0]])
+    v = v[v > cancer_curve.range[0]]
+    np.testing.assert_allclose(cancer_curve(v), cancer_curve.per_fold(v).mean(axis=0))
+    u = 1 / v
+    np.testing.assert_allclose(cancer_curve._mean(u), cancer_curve(v), atol=1e-12)
+
+
+def test_a_walk_to_zero(diabetes, cancer):
+    """Oracle: least squares at 0; LIBSVM's hard margin is a limit, so only finite."""
+    curve = CrossValidation(3)(Family(lasso_path, *diabetes, stop=0))
+    assert curve.range[0] == 0 and np.isfinite(curve(0.0))
+    X, y = cancer
+    family = Family(svc_path, X, y, stop=0)
+    curve = CrossValidation(3)(family)
+    assert curve.range[0] == 0 and curve.minimiser > 0
+    assert curve(0.0) == curve(1e-12)
