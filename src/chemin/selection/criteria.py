@@ -337,7 +337,7 @@ class _Run:
         far as the path on all rows is walked again.
         """
         if self.family.kernel is not None:
-            _ = self.family.gram  # before the threads: once for all
+            self.family.prepare()
         walks = self._parallel(lambda trial: self._follow(then, trial), [None, *self.trials])[1:]
         stop = self.family.path.stop
         if self.family.stop is None:

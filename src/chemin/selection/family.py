@@ -24,7 +24,7 @@ class Family:
     """What a criterion needs: paths of one model on any of the rows, and the kernel between rows.
 
     The kernel matrix is computed once, on all rows, and gamma is settled once: a model on part of
-    the rows reads part of the matrix.
+    the rows reads part of the matrix. A linear kernel on many points has no need of one.
 
     Parameters
     ----------
@@ -97,6 +97,15 @@ class Family:
         assert self.kernel is not None
         return self.kernel.gram(self.X)
 
+    @cached_property
+    def _without_gram(self) -> bool:
+        return self.kernel is None or self.kernel.factor(self.X) is not None
+
+    def prepare(self) -> None:
+        """Compute what all paths share, before threads ask for it."""
+        if not self._without_gram:
+            _ = self.gram
+
     @property
     def used(self) -> Rows:
         """Rows with a positive weight."""
@@ -118,6 +127,8 @@ class Family:
         X = self.X if all_rows else self.X[rows]
         if self.kernel is None:
             return self.make(X, self.y[rows], sample_weight=w, **walk)
+        if self._without_gram:
+            return self.make(X, self.y[rows], kernel=self.kernel, sample_weight=w, **walk)
         K = self.gram if all_rows else self.gram[np.ix_(rows, rows)]
         path = self.make(K, self.y[rows], kernel="precomputed", sample_weight=w, **walk)
         known = K if isinstance(self.kernel, Precomputed) else X
@@ -127,6 +138,8 @@ class Family:
         """What `Path.pieces` takes: the kernel between rows and test points."""
         if self.kernel is None:
             return np.ascontiguousarray(self.X[test].T)
+        if self._without_gram:
+            return self.kernel.cross(self.X[rows], self.X[test])
         return self.gram[np.ix_(rows, test)]
 
     def inputs(self, rows: Rows, test: Rows) -> Floats:
