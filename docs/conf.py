@@ -21,9 +21,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-# A page that uses names which are not there yet waits here until they are.
-not_yet = ["choosing.md"]
-exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py", *not_yet]
+exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
