@@ -21,6 +21,8 @@ from .problems import Problem
 from .problems.base import AT_BOUND
 from .problems.staircase import Floats
 
+INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
+
 
 @dataclass(frozen=True)
 class Pieces:
@@ -60,9 +62,10 @@ class _Reader:
     def __init__(self, problem: Problem, trace: Trace, phi: Floats) -> None:
         self.problem, self.trace, self.phi = problem, trace, phi
         self.reading = problem.reading
-        # Only where multipliers stay within what counts as a bound can all of them be at bounds.
-        n_core = problem.system.coupling.n_core
-        self.still = (trace.changes(n_core) <= AT_BOUND) & (trace.t0 != trace.t1)
+        self.suspect = trace.t0 != trace.t1
+        if problem.fixed_while_moving:
+            # Only where they stay within what counts as a bound can all multipliers be at bounds.
+            self.suspect &= trace.changes(problem.system.coupling.n_core) <= AT_BOUND
 
     def open(self, z: list[Floats], t: Floats) -> list[bool]:
         """Whether there is an interval of intercepts."""
@@ -92,7 +95,7 @@ class _Reader:
         rate = trace.way * (trace.before @ self.phi) / self.problem.unit
         f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
         if self.open([trace.z_start], 2.0 * trace.t0[:1])[0]:
-            return self._cut(trace.z_start, np.inf, trace.t0[0], f0, f1)
+            return self._cut((trace.z_start, trace.z_start), np.inf, trace.t0[0], f0, f1)
         return Pieces(np.zeros(1), self.scale(trace.t0[:1]), f0[None, :-1], f1[None, :-1])
 
     def block(
@@ -104,30 +107,47 @@ class _Reader:
             # f is bounded, so on the way to t = 0 it stands still: half of the way tells all.
             last = t1 == 0
             t1, f1[last] = np.where(last, 0.5 * t0, t1), f0[last]
-        still = np.flatnonzero(self.still[moves])
-        z = [state(int(k)) for k in still]
-        is_open = self.open(z, 0.5 * (t0 + t1)[still])
+        suspect = np.flatnonzero(self.suspect[moves])
+        z = [(state(int(k)), state(int(k) + 1)) for k in suspect]
+        is_open = self.open([0.5 * (a + b) for a, b in z], 0.5 * (t0 + t1)[suspect])
         keep = t0 != t1
-        keep[still[is_open]] = False
+        keep[suspect[is_open]] = False
         yield Pieces(self.scale(t0[keep]), self.scale(t1[keep]), f0[keep, :-1], f1[keep, :-1])
-        for k, there, cut in zip(still, z, is_open):
+        for k, ends, cut in zip(suspect, z, is_open):
             if cut:
-                yield self._cut(there, t0[k], t1[k], f0[k], f1[k])
+                yield self._cut(ends, t0[k], t1[k], f0[k], f1[k])
 
-    def _cut(self, z: Floats, t0: float, t1: float, f0: Floats, f1: Floats) -> Pieces:
-        """One move with an open interval, cut where another point bounds the intercept."""
-        t = np.array([t0, t1])
-        u = self.scale(t)
-        columns = self.problem.columns(np.column_stack([z, z]), t)
-        lower, upper = self.problem.edges(columns)
-        lower, upper = lower[np.isfinite(lower[:, 1])], upper[np.isfinite(upper[:, 1])]
-        s = np.unique(np.concatenate([[0.0, 1.0], _kinks(lower), _kinks(-upper)]))
-        line = lambda ends, s: ends[:, :1] * (1 - s) + ends[:, 1:] * s
-        b = 0.5 * (line(lower, s).max(axis=0) + line(upper, s).min(axis=0))
+    def _cut(
+        self, z: tuple[Floats, Floats], t0: float, t1: float, f0: Floats, f1: Floats
+    ) -> Pieces:
+        """One move with an open interval, cut where another point bounds the intercept.
+
+        Bounds are read inside the move, where it is clear who is at which bound, and drawn out to
+        its ends.
+        """
+        u = self.scale(np.array([t0, t1]))
+        value = u[0] + INNER * (u[1] - u[0])
+        t = (1.0 / value if self.reading.inverse else value) / self.problem.unit
+        done = (t - t0) / (t1 - t0) if np.isfinite(t0) else np.zeros(2)
+        columns = self.problem.columns(z[0][:, None] + done * (z[1] - z[0])[:, None], t)
+        edges = [(weight, _drawn_out(bounds)) for weight, bounds in self.problem.edges(columns)]
+        s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
+        b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
         without = np.column_stack([f0[:-1] - f0[-1], f1[:-1] - f1[-1]])
-        f = line(without, s).T + b[:, None]
-        knots = u[0] + s * (u[1] - u[0])
+        f = _line(without, s).T + np.asarray(b)[:, None]
+        knots = np.append(u[0] + s[:-1] * (u[1] - u[0]), u[1])
         return Pieces(knots[:-1], knots[1:], f[:-1], f[1:])
+
+
+def _line(ends: Floats, s: Floats) -> Floats:
+    return ends[:, :1] * (1 - s) + ends[:, 1:] * s
+
+
+def _drawn_out(inner: Floats) -> Floats:
+    """Lines through values at INNER, by their values at 0 and 1; those at -inf are left out."""
+    inner = inner[np.isfinite(inner[:, 0])]
+    slope = (inner[:, 1] - inner[:, 0]) / (INNER[1] - INNER[0])
+    return np.column_stack([inner[:, 0] - INNER[0] * slope, inner[:, 1] + INNER[0] * slope])
 
 
 def _kinks(ends: Floats) -> list[float]:

@@ -91,6 +91,9 @@ class Problem(ABC):
     name: ClassVar[str]  # under which paths are saved
     stair_names: ClassVar[tuple[str, ...]]  # bottom to top, as `events` counts them
     first_stair: ClassVar[int]  # the column of the staircase table that is stair 0
+    # Whether the intercept is fixed wherever a multiplier moves, so that only those at bounds can
+    # leave an interval.
+    fixed_while_moving: ClassVar[bool] = True
     parameter: str
     unit: float  # parameter = unit * t
     system: StaircaseSystem
@@ -117,11 +120,13 @@ class Problem(ABC):
         """How f is read off z: what exact curves need."""
         raise NotImplementedError(f"{self.name} does not say how f is read off z")
 
-    def edges(self, c: Columns) -> tuple[Floats, Floats]:
-        """What each point asks of the intercept where none fixes it: lower and upper bounds.
+    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
+        """The intercept where points leave an interval of them, as a sum of maxima.
 
-        (n, k) each, infinite where a point asks nothing. The interval of a column is the largest
-        lower bound and the smallest upper one, and each bound is affine between events.
+            b = sum_k weight_k max_i bounds_k[i],      bounds_k of shape (n, columns of c)
+
+        Each bound is affine between events, and -inf where a point asks nothing. For the middle of
+        [largest lower bound, smallest upper one]: weights 1/2 and -1/2, upper bounds negated.
         """
         raise NotImplementedError(f"{self.name} does not say which points bound the intercept")
 

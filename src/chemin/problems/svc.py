@@ -124,8 +124,9 @@ class SVC(Problem):
         from_below = at_zero == (y > 0)
         return np.where(from_below, edge, -np.inf), np.where(from_below, np.inf, edge)
 
-    def edges(self, c: Columns) -> tuple[Floats, Floats]:
-        return self._edges(c.coef, self._at_bounds(c.alpha)[0])
+    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
+        low, high = self._edges(c.coef, self._at_bounds(c.alpha)[0])
+        return [(0.5, low), (-0.5, -high)]
 
     @property
     def reading(self) -> Reading:

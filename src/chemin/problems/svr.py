@@ -163,9 +163,10 @@ class SVR(Problem):
         high = np.where(alpha > near, r - eps, np.where(alpha < -near, np.inf, r + eps))
         return low, high
 
-    def edges(self, c: Columns) -> tuple[Floats, Floats]:
+    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
         assert c.epsilon is not None
-        return self._edges(c.coef, c.alpha, c.epsilon)
+        low, high = self._edges(c.coef, c.alpha, c.epsilon)
+        return [(0.5, low), (-0.5, -high)]
 
     @property
     def reading(self) -> Reading:
