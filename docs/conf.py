@@ -47,8 +47,14 @@ def formulas(app, what, name, obj, options, lines):
         before = not line.strip()
 
 
+def inherited(app, what, name, obj, skip, options):
+    """What estimators have from scikit-learn is described there."""
+    return True if str(getattr(obj, "__module__", "")).startswith("sklearn.") else None
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", formulas, priority=100)  # before numpydoc
+    app.connect("autodoc-skip-member", inherited)
 
 
 # ---------------------------------------------------------------------- gallery
