@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from chemin import Path, lasso_path, svc_path, svr_path
+from chemin import Path, lasso_path, nu_svr_path, one_class_path, svc_path, svr_path
 
 ROUND_OFF = "round-off"  # the one reason for which a path may end before its stop
 
@@ -23,13 +23,15 @@ class Case:
     """One problem: its name, what makes a path of it, and its kind of target.
 
     `make(X, y, sample_weight=..., **options)` gives a path. `powers` says how lambda grows when X
-    (with a linear kernel), y or the weights are multiplied: lambda times factor ** power.
+    (with a linear kernel), y or the weights are multiplied: lambda times factor ** power, and
+    `f_powers` says the same of f.
     """
 
     name: str
     make: Callable[..., Path]
-    target: str  # "labels" or "numbers"
+    target: str  # "labels", "numbers" or "none"
     powers: dict[str, int] = field(default_factory=lambda: {"X": 2, "w": 1, "y": -1})
+    f_powers: dict[str, int] = field(default_factory=lambda: {"X": 0, "w": 0, "y": 1})
 
     @property
     def has_kernel(self) -> bool:
@@ -43,10 +45,22 @@ class Case:
 
 KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0", "check_psd")
 
+
+def one_class(
+    X: Any, y: Any, *, kernel: Any = "rbf", intercept: bool = True, **options: Any
+) -> Path:
+    """There is no target, and always an intercept."""
+    return one_class_path(X, kernel=kernel, **options)
+
+
 CASES = [
     Case("svc in lambda", svc_path, "labels"),
     Case("svr in lambda", partial(svr_path, epsilon=0.2), "numbers"),
     Case("svr in epsilon", partial(svr_path, along="epsilon", lambda_=0.3), "numbers"),
+    Case("nu-svr in lambda", partial(nu_svr_path, nu=0.31), "numbers"),
+    Case("nu-svr with a closing tube", partial(nu_svr_path, nu=0.83), "numbers"),
+    Case("nu-svr in nu", partial(nu_svr_path, along="nu", lambda_=0.3), "numbers"),
+    Case("one-class in nu", one_class, "none", f_powers={"X": 2, "w": 1}),
     Case("lasso in lambda", lasso_path, "numbers", {"X": 1, "w": 1, "y": 1}),
 ]
 
@@ -59,6 +73,8 @@ def make_data(case: Case, n: int = 40, d: int = 5, seed: int = 0) -> tuple[Any, 
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     f = X[:, 0] - 0.7 * X[:, 1] ** 2 + 0.5 * rng.normal(size=n)
+    if case.target == "none":
+        return X + 3.0, f  # around the origin a linear kernel has nothing to say
     return X, (f > -0.3).astype(int) if case.target == "labels" else 3.0 + 2.0 * f
 
 
@@ -91,8 +107,7 @@ def inexact(path: Path, *, above: bool = True, n_random: int = 200) -> list[str]
     if path.parameter == "lambda":
         values = values[values > 0]  # f is a limit there
     if above:
-        top = max(path.start, path.stop)
-        values = np.concatenate([values, top * np.array([1.0 + 1e-9, 1.5, 10.0, 1e4])])
+        values = np.concatenate([values, above_start(path, [1.0 + 1e-9, 1.5, 10.0, 1e4])])
     c = path.certificate(values)
     bad = np.flatnonzero(~np.asarray(c.exact))
     return [
@@ -100,6 +115,12 @@ def inexact(path: Path, *, above: bool = True, n_random: int = 200) -> list[str]
         f"{c.kkt_violation[i]:.2e}, gap {c.relative_gap[i]:.2e}, floor {c.floor[i]:.1e}"
         for i in bad[:5]
     ] + ([f"... {len(bad)} of {len(values)} values are not exact: {path!r}"] if len(bad) else [])
+
+
+def above_start(path: Path, factors: Any) -> np.ndarray:
+    """Values above the walked range; nu ends at 1."""
+    values = max(path.start, path.stop) * np.array(factors)
+    return np.minimum(values, 1.0) if path.parameter == "nu" else values
 
 
 def assert_exact(path: Path, **options: Any) -> None:
@@ -128,7 +149,7 @@ def random_values(path: Path, n: int = 50, seed: int = 1, low: float = 0.0) -> n
     bottom, top = sorted([path.start, path.stop])
     bottom = max(bottom, low, 1e-9 * top)
     spread = np.exp(np.random.default_rng(seed).uniform(np.log(bottom), np.log(top), n))
-    return np.concatenate([np.clip(spread, bottom, top), [1.01 * top, 20.0 * top]])
+    return np.concatenate([np.clip(spread, bottom, top), above_start(path, [1.01, 20.0])])
 
 
 def kernel_part(path: Path, X: Any, values: Any) -> np.ndarray:
@@ -145,9 +166,12 @@ def bends(path: Path, X: Any, low: float = 0.0) -> np.ndarray:
     """
     knots = distinct(path.breakpoints)
     knots = knots[(knots > low) & (knots > 0)]
+    if path.parameter == "nu":
+        knots = knots[knots < 1.0 - 1e-9]  # there is nothing beyond
     if len(knots) < 2:
         return knots
-    ends = np.concatenate([[max(low, path.stop, 0.5 * knots[0])], knots, [1.5 * knots[-1]]])
+    top = above_start(path, [1.5 * knots[-1] / path.start])
+    ends = np.concatenate([[max(low, path.stop, 0.5 * knots[0])], knots, top])
     middles = 0.5 * (ends[1:] + ends[:-1])
     unit = (lambda v: v) if path.parameter == "lambda" else np.ones_like
     at, around = (unit(v) * kernel_part(path, X, v) for v in (knots, middles))
@@ -156,7 +180,11 @@ def bends(path: Path, X: Any, low: float = 0.0) -> np.ndarray:
     change = np.abs(slopes[0] - slopes[1]).max(axis=0)
     if not at.any():
         return knots[:0]
-    return knots[change > 1e-6 * np.maximum(rate, 1e-9 * np.abs(at).max() / knots)]
+    size = np.abs(at).max()
+    # Where f stands still on both sides its slopes are round-off.
+    near = np.minimum(middles[1:] - knots, knots - middles[:-1])
+    seen = change * near > 1e-13 * size
+    return knots[seen & (change > 1e-6 * np.maximum(rate, 1e-9 * size / knots))]
 
 
 def distinct(breakpoints: Any, rel: float = 1e-9) -> np.ndarray:

@@ -29,11 +29,11 @@ with_kernels = [
     for case in CASES
     for options in (KERNELS if case.has_kernel else KERNELS[:1])
 ]
-with_units = [  # labels have none
+with_units = [  # labels have none, and where there is no target there is none either
     pytest.param(case, what, id=f"{case.name}-{what}")
     for case in CASES
     for what in ("X", "w", "y")
-    if (case.target, what) != ("labels", "y")
+    if case.target == "numbers" or what != "y"
 ]
 with_and_without = pytest.mark.parametrize("intercept", [True, False], ids=["b", "no b"])
 
@@ -146,7 +146,7 @@ def test_weight_zero_is_no_row(case, intercept):
     same_f(weighted, removed, X, random_values(weighted, low=removed.stop), 1e-12)
     if case.has_kernel:
         assert not weighted.at(0.1 * weighted.start).alpha[~kept].any()
-        assert set(weighted.events["variable"]) <= {*np.flatnonzero(kept), len(y)}
+        assert set(weighted.events["variable"]) <= {*np.flatnonzero(kept), len(y), len(y) + 1}
 
 
 @pytest.mark.parametrize("case, what", with_units)
@@ -159,17 +159,16 @@ def test_units_do_not_matter(case, what, factor, intercept):
     scaled[what] = scaled[what] * factor
     grown = factor ** case.powers[what]  # what lambda is multiplied by
     options, held = {"kernel": "linear", "intercept": intercept}, {}
-    stretch = factor if what == "y" else 1.0  # what f and epsilon are multiplied by
+    stretch = factor ** case.f_powers[what]  # what f and epsilon are multiplied by
     plain = case(X, y, **options)
+    s = plain.at(plain.start)
     if case.target == "numbers" and case.has_kernel:
-        s = plain.at(plain.start)
-        held = (
-            {"epsilon": s.epsilon * stretch}
-            if plain.parameter == "lambda"
-            else {"lambda_": s.lambda_ * grown}
-        )
+        if plain.parameter != "lambda":
+            held = {"lambda_": s.lambda_ * grown}
+        elif s.nu is None:
+            held = {"epsilon": s.epsilon * stretch}
     other = case(scaled["X"], scaled["y"], scaled["w"], **options, **held)
-    ratio = grown if plain.parameter == "lambda" else stretch
+    ratio = {"lambda": grown, "epsilon": stretch, "nu": 1.0}[plain.parameter]
     np.testing.assert_allclose(
         bends(other, scaled["X"], 1.001 * other.stop),
         ratio * bends(plain, X, 1.001 * plain.stop),
@@ -197,7 +196,8 @@ def test_continuous(case, data):
     at = kernel_part(path, X, knots)
     size = np.abs(at).max() + 1.0
     for side in (1 - 1e-10, 1 + 1e-10):
-        np.testing.assert_allclose(kernel_part(path, X, side * knots), at, atol=1e-6 * size)
+        beside = np.minimum(side * knots, 1.0) if path.parameter == "nu" else side * knots
+        np.testing.assert_allclose(kernel_part(path, X, beside), at, atol=1e-6 * size)
 
 
 @every_case
@@ -216,7 +216,7 @@ def test_many_values_are_as_one_by_one(case):
         features = new @ X.T if case.has_kernel else new
         np.testing.assert_allclose(features @ s.coef + s.intercept, alone, atol=1e-9 * size)
     predicted = path.predict(new, values)
-    if case.target == "labels":
+    if path.classes_ is not None:
         np.testing.assert_array_equal(predicted, path.classes_[(together > 0).astype(int)])
     else:
         np.testing.assert_array_equal(predicted, together)
@@ -269,20 +269,26 @@ def test_objective_is_least(case):
     value = 0.05 * path.start
     s = path.at(value)
     K = X @ X.T if case.has_kernel else None
-    best = objective(case, s, s.coef, s.intercept, X, y, K)
+    best = objective(case, s, s, X, y, K)
     assert s.objective == pytest.approx(best, rel=1e-9)
     for other in random_values(path, 20):
         t = path.at(other)
-        assert objective(case, s, t.coef, t.intercept, X, y, K) >= best * (1 - 1e-12)
+        assert objective(case, s, t, X, y, K) >= best - 1e-12 * abs(best)
 
 
-def objective(case, at, coef, b, X, y, K):
-    """The objective, written again: lambda/2 |f|^2 + losses, or lasso's."""
+def objective(case, at, s, X, y, K):
+    """The objective at the parameters of `at` of the model `s`, written again."""
     if K is None:
-        return 0.5 * np.sum((y - X @ coef - b) ** 2) + at.lambda_ * np.abs(coef).sum()
-    f = K @ coef + b
+        residual = y - X @ s.coef - s.intercept
+        return 0.5 * residual @ residual + at.lambda_ * np.abs(s.coef).sum()
+    f = K @ s.coef + s.intercept
+    tube = 0.0
     if case.target == "labels":
         losses = np.maximum(0, 1 - np.where(y > 0, 1, -1) * f)
+    elif case.target == "none":
+        losses, tube = np.maximum(0, -f), at.nu * len(y) * s.intercept
+    elif at.nu is not None:
+        losses, tube = np.maximum(0, np.abs(y - f) - s.epsilon), at.nu * len(y) * s.epsilon
     else:
         losses = np.maximum(0, np.abs(y - f) - at.epsilon)
-    return 0.5 * at.lambda_ * coef @ K @ coef + losses.sum()
+    return 0.5 * at.lambda_ * s.coef @ K @ s.coef + tube + losses.sum()

@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from . import selection
-from .api import lasso_path, svc_path, svr_path
+from .api import lasso_path, nu_svr_path, one_class_path, svc_path, svr_path
 from .models import PathLasso, PathSVC, PathSVR
 from .path import Path, Solution, load
 
@@ -21,6 +21,8 @@ __all__ = [
     "__version__",
     "lasso_path",
     "load",
+    "nu_svr_path",
+    "one_class_path",
     "selection",
     "svc_path",
     "svr_path",

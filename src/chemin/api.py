@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import (
+    check_fraction,
     check_matrix,
     check_positive,
     check_start_stop,
@@ -144,7 +145,119 @@ def svr_path(
     target = check_target(y, len(points))
     check_target(target[weight > 0], int((weight > 0).sum()))
     data = Data(points, target, weight, kernel_, None)
-    return _trace("svr", data, None, spec, walk, check_psd)
+    path = _trace("svr", data, None, spec, walk, check_psd)
+    if along == "lambda":
+        return _explain_wide_tube(path, target[weight > 0], spec["epsilon"], intercept)
+    return path
+
+
+def nu_svr_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    along: Literal["lambda", "nu"] = "lambda",
+    nu: float = 0.5,
+    lambda_: float = 1.0,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the nu-SVR while lambda = 1/C, or nu, moves.
+
+        min  lambda/2 |f|^2 + nu W epsilon + sum_i w_i max(0, |y_i - f(x_i) - b| - epsilon)
+
+    over f, b and epsilon >= 0; W is the sum of the weights, n without any. nu bounds the share of
+    points outside the tube from above and the share of support vectors from below.
+
+    Parameters
+    ----------
+    along : "lambda" or "nu"
+        The parameter that moves; the other one is held at `lambda_` or `nu`.
+    nu : float in (0, 1]
+        nu and lambda are those of `sklearn.svm.NuSVR(nu=nu, C=1 / lambda_)`.
+    lambda_ : float, > 0
+        1/C, for a path in nu.
+    start, stop : float or None
+        Values of the moving parameter. A path in nu starts where the tube closes: beyond that nu
+        epsilon is 0, nothing changes any more, and `at` gives it up to nu = 1. It may also go
+        upward: start=0.01, stop=1. Default stop: 1e-4 of the start.
+
+    The other parameters are those of `svc_path`. The tube's half width is the `epsilon` of each
+    solution; `Path.closed_tube` says where it is 0.
+
+    References
+    ----------
+    Gasso, Zapien, Canu (2007). Regularization paths for nu-SVM and nu-SVR.
+    """
+    if along not in ("lambda", "nu"):
+        raise ValueError(f"along must be 'lambda' or 'nu', got {along!r}")
+    spec = {
+        "along": along,
+        "nu": check_fraction(nu, "nu"),
+        "lambda_": check_positive(lambda_, "lambda_"),
+        "intercept": bool(intercept),
+    }
+    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    walk = _check_walk(start, stop, max_events, verbose)
+    if along == "nu":
+        _check_nu_walk(walk)
+    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
+    target = check_target(y, len(points))
+    check_target(target[weight > 0], int((weight > 0).sum()))
+    data = Data(points, target, weight, kernel_, None)
+    return _trace("nu_svr", data, None, spec, walk, check_psd)
+
+
+def one_class_path(
+    X: ArrayLike,
+    *,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the one-class SVM while nu moves.
+
+        min  1/2 |f|^2 - nu W rho + sum_i w_i max(0, rho - f(x_i))
+
+    W is the sum of the weights, n without any. The intercept is -rho: `decision_function` is
+    positive inside the boundary, and `predict` gives 1 there and -1 elsewhere, as
+    `sklearn.svm.OneClassSVM(nu=nu)` does.
+
+    Parameters
+    ----------
+    start, stop : float or None
+        Values of nu in (0, 1]. Default start: 1, where every point is outside. It may also go
+        upward: start=0.01, stop=1. Default stop: 1e-4.
+
+    The other parameters are those of `svc_path`.
+
+    References
+    ----------
+    Schölkopf, Platt, Shawe-Taylor, Smola, Williamson (2001). Estimating the support of a
+    high-dimensional distribution. Neural Computation 13.
+    """
+    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    walk = _check_walk(start, stop, max_events, verbose)
+    _check_nu_walk(walk)
+    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
+    y = np.ones(len(points), dtype=np.intp)
+    data = Data(points, y, weight, kernel_, np.array([-1, 1]))
+    return _trace("one_class", data, y.astype(float), {}, walk, check_psd)
 
 
 def lasso_path(
@@ -186,6 +299,26 @@ def _check_walk(
     if max_events is not None and (isinstance(max_events, bool) or int(max_events) < 1):
         raise ValueError(f"max_events must be a whole number from 1, or None, got {max_events!r}")
     return {"begin": start, "stop": stop, "max_events": max_events, "verbose": verbose}
+
+
+def _explain_wide_tube(path: Path, y: Floats, epsilon: Any, intercept: bool) -> Path:
+    """A tube that holds all targets leaves nothing to learn: the path says so."""
+    half = 0.5 * float(y.max() - y.min()) if intercept else float(np.abs(y).max())
+    if epsilon < half:
+        return path
+    what = "half the range of y" if intercept else "the largest |y|"
+    return path._explained(
+        f"every coefficient is zero: epsilon = {epsilon:g} is at least {what} ({half:g}), "
+        "so that all targets lie within the tube"
+    )
+
+
+def _check_nu_walk(walk: dict[str, Any]) -> None:
+    """nu lies in (0, 1]; a stop of 0 is the limit."""
+    if walk["begin"] is not None:
+        check_fraction(walk["begin"], "start")
+    if walk["stop"]:
+        check_fraction(walk["stop"], "stop")
 
 
 def _kernel_data(

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import check_matrix
+from ._checks import check_matrix, check_start_stop
 from .affine import Pieces, pieces
-from .engine import Trace
+from .engine import Job, Trace, carry_on, phase_one, polish, walk_out
 from .kernels import Kernel
-from .problems import SVC, SVR, Certificate, Columns, Lasso, LowRankGram, Problem
+from .problems import SVC, SVR, Certificate, Columns, Lasso, LowRankGram, NuSVR, OneClass, Problem
 from .problems.staircase import Floats
 
 if TYPE_CHECKING:
     from .display import PathDisplay
 
-FORMAT = 1  # of saved paths
+FORMAT = 2  # of saved paths
 # Values nearer than this, relative, to an end of the walk are at the end.
 END = 1e-12
 # Columns evaluated at once, so that many values do not need n x (all values) twice over.
 CHUNK = 512
 
 EVENT = np.dtype([("value", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i2")])
-PROBLEMS: dict[str, type[Problem]] = {p.name: p for p in (SVC, SVR, Lasso)}
+PROBLEMS: dict[str, type[Problem]] = {p.name: p for p in (SVC, SVR, NuSVR, OneClass, Lasso)}
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,11 @@ class Path:
     def reason(self) -> str:
         return self._trace.reason
 
+    def _explained(self, why: str) -> Path:
+        """The same path, with a word on what it shows."""
+        trace = replace(self._trace, reason=f"{self.reason}; {why}")
+        return Path(self._problem, trace, self._data, closed_above=self._closed_above)
+
     @property
     def classes_(self) -> NDArray[Any] | None:
         return self._data.classes
@@ -149,8 +154,8 @@ class Path:
         out = np.empty(len(inner), EVENT)
         out["value"] = inner["t"] * self._problem.unit
         out["variable"] = self._variables[inner["variable"]]
-        out["from"] = inner["from"] - self._problem.first_stair
-        out["to"] = inner["to"] - self._problem.first_stair
+        for field in ("from", "to"):
+            out[field] = self._problem.name_stairs(inner["variable"], inner[field])
         return out
 
     @property
@@ -159,11 +164,35 @@ class Path:
         coupling = self._problem.system.coupling
         n_all = self._n_coef
         names = np.arange(n_all) if self._linear else self._data.used
+        names = names[coupling.index]  # two variables may belong to one row
         return np.concatenate([names, n_all + np.arange(coupling.border.shape[1])])
 
     @property
     def breakpoints(self) -> Floats:
         return self.events["value"]
+
+    @cached_property
+    def closed_tube(self) -> Floats:
+        """Where the tube of a nu-SVR is closed (epsilon = 0): rows of two values of the parameter,
+        in the order walked.
+
+        A path in nu starts where its tube opens: `closed_tube[0]` is 1 and that nu.
+        """
+        names = list(self.stair_names)
+        if "closed" not in names:
+            raise AttributeError(f"a path of {self._problem.name} has no tube that closes")
+        closed, ends, at = names.index("closed"), [], self.start
+        stair = self._trace.stair_start
+        inside = int(self._problem.name_stairs(np.arange(len(stair)), stair)[-1]) == closed
+        if inside and self._closed_above:
+            at = self._problem.highest_value
+        for e in self.events[np.isin(self.events["to"], [closed, names.index("open")])]:
+            if inside and e["to"] != closed:
+                ends.append((at, e["value"]))
+            inside, at = bool(e["to"] == closed), e["value"]
+        if inside:
+            ends.append((at, self.stop))
+        return np.array([v for v in ends if v[0] != v[1]]).reshape(-1, 2)
 
     @property
     def n_events(self) -> int:
@@ -177,9 +206,12 @@ class Path:
         what = f"{self._problem.name} in {self.parameter}"
         state = "" if self.complete else f", incomplete: {self.reason}"
         kernel = "" if self._data.kernel is None else f", {self._data.kernel!r}"
+        tube = ""
+        if self.parameter == "nu" and "closed" in self.stair_names and len(self._trace.t0):
+            tube = "".join(f", tube closed from {a:.4g} to {b:.4g}" for a, b in self.closed_tube)
         return (
             f"<Path of {what}: {self.n_events} events from {self.start:.4g} to {self.stop:.4g}"
-            f", {n} x {d} data{kernel}{state}>"
+            f"{tube}, {n} x {d} data{kernel}{state}>"
         )
 
     @property
@@ -201,7 +233,7 @@ class Path:
             raise ValueError(f"this path is empty: {self.reason}")
         top, bottom = max(self.start, self.stop), min(self.start, self.stop)
         if self._closed_above:
-            top = np.inf
+            top = self._problem.highest_value
         bad = v[(v < bottom - END * abs(bottom)) | (v > top * (1 + END))]
         if bad.size:
             raise ValueError(
@@ -231,6 +263,7 @@ class Path:
             objective,
             float(c.lambda_[0]),
             None if c.epsilon is None else float(c.epsilon[0]),
+            None if c.nu is None else float(c.nu[0]),
         )
 
     def _spread(self, columns: Floats) -> Floats:
@@ -313,6 +346,141 @@ class Path:
             return Certificate(*(float(f[0]) for f in fields))
         return Certificate(*fields)
 
+    # ------------------------------------------------------------------ carrying on
+
+    def turn(
+        self,
+        parameter: str,
+        *,
+        at: float,
+        stop: float | None = None,
+        max_events: int | None = None,
+        verbose: int = 0,
+    ) -> Path:
+        """Carry on along another parameter, from the exact solution at a value of this one.
+
+        There is no new start: the walk goes on from the solution at `at`. A path of the nu-SVR
+        turns to "lambda", "nu" or "epsilon", one of the epsilon-SVR likewise; between the two the
+        solution stays the same, at the equivalent nu or epsilon. Where that one is not unique (an
+        edge of the tube without points) it is that of the walk.
+
+        Parameters
+        ----------
+        parameter : str
+            What moves on the new path; its start is the value it has in the solution at `at`.
+        at : float
+            A value of this path's parameter.
+        stop : float or None
+            Where to end, above or below the start. Default: 1e-4 of the start.
+        max_events, verbose : as in `chemin.svc_path`
+
+        Examples
+        --------
+        >>> X, y = chemin.datasets.make_sinexp(60, 0)
+        >>> path = chemin.nu_svr_path(X, y, nu=0.2)
+        >>> wider = path.turn("nu", at=0.1 * path.start, stop=0.1)
+        >>> wider.certificate(wider.stop).exact
+        True
+        """
+        p = self._problem
+        if parameter not in p.turns:
+            known = " or ".join(map(repr, p.turns)) or "nothing: it has one parameter"
+            raise ValueError(f"parameter is {parameter!r}, but a path of {p.name} turns to {known}")
+        if np.ndim(at) != 0:
+            raise ValueError("at takes one value of the parameter of this path")
+        _, stop = check_start_stop(None, stop)
+        t = float(self._t(at)[0])
+        new = p.turned(parameter, *self._trace.state(t), t)
+        problem = PROBLEMS[new.name](p.K, p.y, p.w, **new.spec)  # type: ignore[attr-defined, call-arg]
+        if stop is not None and stop > problem.highest_value:
+            raise ValueError(f"stop must be at most {problem.highest_value:g}, got {stop:g}")
+        trace = carry_on(
+            problem.system,
+            new.stair,
+            new.z,
+            new.value / problem.unit,
+            regular=new.regular,
+            stop=None if stop is None else stop / problem.unit,
+            max_events=max_events,
+            verbose=verbose,
+        )
+        return Path(problem, trace, self._data, closed_above=False)
+
+    def leave_one_out(self, values: ArrayLike) -> Floats:
+        """f(x_i) of the model without point i, for every point; one column a value.
+
+        Exact: it equals a path without the point, at the same value of the parameter (and, for
+        nu-SVR and one-class SVM, at the same nu), with the kernel as it is. From the solution with
+        the point its multiplier walks to zero; points that are not support vectors cost nothing.
+        Rows of weight zero take no part: f itself is theirs.
+
+        Parameters
+        ----------
+        values : float or array
+            Values of the parameter.
+
+        Examples
+        --------
+        >>> X, y = chemin.datasets.make_sinexp(60, 0)
+        >>> path = chemin.svr_path(X, y, epsilon=0.1)
+        >>> values = path.start * np.array([0.3, 0.1, 0.03])
+        >>> errors = np.abs(y[:, None] - path.leave_one_out(values)).mean(axis=0)
+        """
+        p = self._problem
+        if not p.of_points:
+            raise ValueError(f"leave_one_out needs a multiplier for each point, {p.name} has none")
+        if len(self._data.used) < 3:
+            raise ValueError("leave_one_out needs three points with a positive weight at least")
+        out = np.empty((self._n_coef, np.size(values)))
+        for j, t in enumerate(self._t(values)):
+            out[self._data.used, j] = self._without_each(float(t))
+        idle = np.setdiff1d(np.arange(self._n_coef), self._data.used)
+        if idle.size:
+            out[idle] = self.decision_function(self._data.X[idle], np.atleast_1d(values))
+        return out[:, 0] if np.ndim(values) == 0 else out
+
+    def _without_each(self, t: float) -> Floats:
+        """f_-i(x_i) for every point that takes part."""
+        p, system = self._problem, self._problem.system
+        stair, z = polish(system, *self._trace.state(t), t, np.random.default_rng(0))
+        n = len(self._data.used)
+        own = [np.flatnonzero(system.coupling.index == i) for i in range(n)]
+        support = np.array([bool(np.any(z[v])) for v in own])
+        # Who is no support vector leaves nothing behind but, with nu, its share of the weight: the
+        # same walk for all of equal weight, as long as their multipliers stay zero on it.
+        none = np.empty(0, dtype=np.intp)
+        idle = np.flatnonzero(~support)
+        change = {float(p.w[i]): p.without(int(i), t) for i in idle}  # type: ignore[attr-defined]
+        weights = list(change)
+        ends, failed = walk_out(system, t, stair, z, [Job(none, change[w]) for w in weights])
+        Z, walks = np.empty((len(z), n)), list(np.flatnonzero(support))
+        for i in idle:
+            g = weights.index(float(p.w[i]))  # type: ignore[attr-defined]
+            Z[:, i] = ends[:, g]
+            if g in failed or np.any(ends[own[i], g]):
+                walks.append(i)
+        jobs = [Job(own[i], p.without(int(i), t)) for i in walks]
+        Z[:, walks], failed = walk_out(system, t, stair, z, jobs)
+        afresh = [int(walks[j]) for j in failed]
+        c = p.columns(Z, np.full(n, t), np.arange(n))
+        out = system.coupling.gram.own(c.coef) + c.intercept
+        for j in afresh:
+            out[j] = self._afresh(t, j)
+        return out
+
+    def _afresh(self, t: float, i: int) -> float:
+        """f_-i(x_i) from a solution found anew, where no walk leads to it."""
+        p = self._problem
+        rest = np.delete(np.arange(len(p.w)), i)  # type: ignore[attr-defined]
+        gram = p.system.coupling.gram
+        y = getattr(p, "y", np.ones(len(p.w)))  # type: ignore[attr-defined]
+        other = type(p)(gram.among(rest), y[rest], p.w[rest], **p.spec())  # type: ignore[attr-defined, call-arg]
+        at = t * p.unit / other.unit
+        _, z = phase_one(other.system, other.start, at, np.random.default_rng(0))
+        c = other.columns(z[:, None], np.array([at]))
+        row = gram.block(np.array([i]), rest)[0]
+        return float(row @ c.coef[:, 0] + c.intercept[0])
+
     # ------------------------------------------------------------------ out of Python
 
     def plot(self, **options: Any) -> PathDisplay:
@@ -358,7 +526,18 @@ class Path:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-_TRACE_FIELDS = ("z_start", "t0", "t1", "length", "pointer", "index", "rate", "events", "before")
+_TRACE_FIELDS = (
+    "stair_start",
+    "z_start",
+    "t0",
+    "t1",
+    "length",
+    "pointer",
+    "index",
+    "rate",
+    "events",
+    "before",
+)
 
 
 def make_problem(name: str, data: Data, signs: Floats | None, spec: dict[str, Any]) -> Problem:

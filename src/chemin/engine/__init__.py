@@ -1,6 +1,16 @@
 """HOW: the walk along a staircase system, and what it leaves behind."""
 
-from .follow import follow
+from .follow import carry_on, follow, phase_one, polish
+from .leave_out import Job, walk_out
 from .trace import IndefiniteError, Trace
 
-__all__ = ["IndefiniteError", "Trace", "follow"]
+__all__ = [
+    "IndefiniteError",
+    "Job",
+    "Trace",
+    "carry_on",
+    "follow",
+    "phase_one",
+    "polish",
+    "walk_out",
+]

@@ -146,7 +146,8 @@ cdef class Core:
         readonly double t, off_treads, off_pins
         double keep_0, keep_1
         bint plain  # variable i has row i of A
-        public double precision, still, nil, doubt, indefinite
+        public double precision, still, nil, doubt, indefinite, down_first
+        double edge  # the tolerance of unpenalised variables: they are of the residuals' own kind
         public double longest, tiny_t, look_again
 
     def __init__(self, system, Py_ssize_t block):
@@ -461,6 +462,7 @@ cdef class Core:
             self.w_on = np.zeros(self.wcap, dtype=np.int8)
             self.hw, self.hd, self.hj = (np.zeros(self.wcap) for _ in range(3))
         self.tol, self.keep = np.array(tol), np.array(keep)
+        self.edge = np.max(np.asarray(tol)[: self.n_core])
         self.keep_0, self.keep_1 = keep_0, keep_1
         self.nw = len(variables)
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
@@ -493,13 +495,17 @@ cdef class Core:
                 code = self._settle(way)
                 if code != C_GOES_ON:
                     return code
-            if self.n_moves >= self.limit or self.k + 4 > self.ucap:
+            if self.n_moves >= self.limit or self._crowded():
                 return C_FULL
             if fabs(self.t) < self.look_again * begun:
                 return C_FULL  # tolerances shrink with t: they are looked at again
             code = self._step(way, t_end)
             if code != C_GOES_ON:
                 return code
+
+    cdef inline bint _crowded(self) noexcept nogil:
+        """Whether a jump and its trade would no longer fit: jumps past a tread change no inverse."""
+        return self.k + 4 > self.ucap or self.n_events + 4 > self.ucap or self.ns + 2 > self.cap
 
     cdef void _watch_rates(self, double way) noexcept nogil:
         """h' of the watched: -(sigma G z' + r)."""
@@ -519,7 +525,11 @@ cdef class Core:
 
     cdef inline double _still_z(self, Py_ssize_t i, double noise, double span) noexcept nogil:
         """Below this z_i does not move."""
-        return max(noise, self.precision * self.box[i] / span)
+        return max(noise, self._blur(i) / span)
+
+    cdef inline double _blur(self, Py_ssize_t i) noexcept nogil:
+        """How precisely z_i can be known."""
+        return self.precision * self.box[i] if i < self.n_core else self.edge
 
     cdef double _size_zd(self) noexcept nogil:
         """A bound on |G| |z'| divided by sqrt(G_ii)."""
@@ -626,7 +636,7 @@ cdef class Core:
                 continue
             self.off_lo[i] = self.off_hi[i] = INFINITY
             x = self.zs[s]
-            near = self.precision * self.box[i]
+            near = self._blur(i)
             blocks = slot and s == who
             if x - self.lo[s] <= near or (blocks and self.zd[s] < 0):
                 self.off_lo[i] = self._random()
@@ -643,14 +653,14 @@ cdef class Core:
                 self.off_lo[i] = self._random()
             x = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - self.hw[w]
             if x <= self.tol[i]:
-                self.off_hi[i] = self._random()
+                self.off_hi[i] = self._random() + self.down_first
         if not slot and who >= 0:  # it blocks, whatever its rounding says
             i = self.w_var[who]
             if self.off_lo[i] == INFINITY and self.off_hi[i] == INFINITY:
                 j = self.stair[i]
                 x = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - self.hw[who]
                 if x < self.hw[who] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]:
-                    self.off_hi[i] = self._random()
+                    self.off_hi[i] = self._random() + self.down_first
                 else:
                     self.off_lo[i] = self._random()
         self.settling = True
@@ -663,7 +673,7 @@ cdef class Core:
         cdef bint slot
         cdef int side, code
         while True:
-            if self.k + 4 > self.ucap:
+            if self._crowded():
                 return C_FULL
             best, who, slot, side = INFINITY, -1, True, 0
             noise_z = self._noise_z()
@@ -761,7 +771,7 @@ cdef class Core:
             self.value[i, j + 1] - self.value[i, j - 1]
             + self.t * (self.slope[i, j + 1] - self.slope[i, j - 1])
         )
-        cdef double corner = self.precision * self.box[i] if j % 2 == 0 else self.tol[i]
+        cdef double corner = self._blur(i) if j % 2 == 0 else self.tol[i]
         cdef double ahead = self._random() if width <= corner else INFINITY
         if side > 0:
             self.off_lo[i], self.off_hi[i] = 0.0, ahead
@@ -787,7 +797,7 @@ cdef class Core:
             blas_int ns = self.ns
             double *g = &self.g[0]
             double *v = &self.v[0]
-            double diagonal = self._entry(i, i), pivot, size, gain
+            double diagonal = self._entry(i, i), pivot, size, gain, largest
         for s in range(ns):
             g[s] = self.GW[w, s] if self.slot_var[s] >= 0 else 0.0
         # v = H g = H0 g + U' D U g
@@ -803,6 +813,12 @@ cdef class Core:
                 v[s] = 0.0
             pivot -= g[s] * v[s]
             size += fabs(g[s] * v[s])
+        if i >= self.n_core:  # as in the reference: v may be round-off where g is not zero
+            size, largest = 0.0, 0.0
+            for s in range(ns):
+                size += fabs(g[s])
+                largest = max(largest, fabs(v[s]))
+            size *= largest
         pivot *= self.sigma[i]
         if pivot < -self.indefinite * size:
             return C_INDEFINITE
@@ -847,7 +863,7 @@ cdef class Core:
             double *u = &self.jump[0]
             bint near = False
             int code, out = side
-        if m == self.bcap or self.k + 4 > self.ucap:
+        if m == self.bcap or self._crowded():
             return C_FULL if m else C_SINGULAR
         for s in range(self.ns):
             scale = max(scale, fabs(self.v[s]))

@@ -31,6 +31,8 @@ LOOK_AGAIN = 0.3  # tolerances shrink with the linear term: they are looked at a
 STALE = 0.03
 SHRUNK = 0.3
 STALLED = 20  # rescues at one t, before the reference takes over
+SOON = 8  # events after a rescue: the next one is longer,
+LONGEST = 256  # up to so many steps
 REFRESH = 128  # blocks between two computations of h from scratch
 
 
@@ -54,12 +56,14 @@ class BlockWalker:
         for name in ("still", "indefinite"):
             setattr(self.core, name, getattr(ref, name.upper()))
         self.core.nil, self.core.doubt = NIL, DOUBT
+        self.core.down_first = ref.DOWN_FIRST
         moves = system.unit[1] != 0.0
         self.core.longest = ref.LONG if moves else np.inf
         self.core.look_again = LOOK_AGAIN if moves else 0.0
         self.box = np.minimum(1.0, system.stairs.span())
         self.passed = 0
         self.stalled, self.rescued_at = 0, np.nan
+        self.helping, self.rescued_after = 1, -SOON
         self.length, self.watching = BLOCK, WATCH
 
     # ------------------------------------------------------------------ the loop
@@ -179,7 +183,7 @@ class BlockWalker:
     def tolerance(self) -> Floats:
         system, t, size = self.system, self.core.t, self.sizes()
         if self.guard:
-            floor = ref.EPS * size.max() / system.pull(t)
+            floor = ref.EPS * size[: system.coupling.n_core].max() / system.pull(t)
             if floor > ref.BLIND:
                 raise StopWalk(f"round-off ({floor:.1e} of a margin) hides what comes next")
         return system.tolerances(size, t, ref.PRECISION, ref.ROUNDING)
@@ -203,7 +207,9 @@ class BlockWalker:
             return np.flatnonzero(self.stair % 2 == 1)
         soon = self.core.urgency(self.h, rate, way)
         size = min(max(self.watching, int(np.count_nonzero(soon <= 0.0))), n_pinned - 1)
-        return np.sort(np.argpartition(soon, size)[:size])
+        n_core = self.system.coupling.n_core
+        edge = n_core + np.flatnonzero(self.stair[n_core:] % 2 == 1)  # verification is for the core
+        return np.union1d(np.argpartition(soon, size)[:size], edge)
 
     # ------------------------------------------------------------------ rescue
 
@@ -247,8 +253,11 @@ class BlockWalker:
         walker.guard = self.guard
         walker.passed = self.passed
         walker.t_begin = self.core.tiny_t / ref.NOUGHT * (1.0 - ref.LONG)
-        arrived = walker.walk(t_end, most=1 if self.stalled < STALLED else None)
-        self.passed = walker.passed
+        # Where the matrix is hardly regular rescues follow each other, each longer than the last.
+        close = self.passed - self.rescued_after < SOON
+        self.helping = min(2 * self.helping, LONGEST) if close else 1
+        arrived = walker.walk(t_end, most=self.helping if self.stalled < STALLED else None)
+        self.passed = self.rescued_after = walker.passed
         self.stair, self.z, self.t = walker.stair, walker.z, walker.t
         if not arrived:
             self.enter(way)

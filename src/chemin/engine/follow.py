@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .progress import Progress
-from .reference import EPS
+from .reference import EPS, PRECISION, ROUNDING
 from .reference import Walker as ReferenceWalker
 from .trace import Recorder, StopWalk, StuckError, Trace
 
@@ -21,6 +21,8 @@ try:
 except ImportError:  # a source tree on the path, nothing compiled
     BlockWalker = None  # type: ignore[assignment, misc]
 
+NULL = 1e-14  # an eigenvalue of m rows below m times this, relative to the largest, is zero
+POLISH = 4  # passes; one takes away all but EPS of what is off
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops when nobody says
 
 
@@ -49,17 +51,86 @@ def phase_one(
     low, held, high = (table[rows, stair + s] for s in (-1, 0, 1))
     pinned = stair % 2 == 1
     z = np.where(pinned, held, z)
+    if not off(system, stair, z, t)[1].any():
+        return stair, z
     h = system.residual(z, t)
     spare = np.abs(h).max() * 0.01 or 1.0
-    spare = np.minimum(spare, 0.25 * (high - low)) * (1.0 + rng.random(len(h)))
+    wide = 1.0 if start.spare is None else start.spare
+    spare = np.minimum(spare, 0.25 * (high - low)) * wide * (1.0 + rng.random(len(h)))
     with np.errstate(invalid="ignore"):
         wanted = np.where(pinned, np.clip(h, low + spare, high - spare), held)
-    e = h - wanted
+    stair, z = unwind(system, stair, z, t, h - wanted, rng)
+    return polish(system, stair, z, t, rng)
+
+
+def unwind(
+    system: StaircaseSystem, stair: Ints, z: Floats, t: float, e: Floats, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """From the solution of g + e at t to that of g: g + tau e is followed from tau = 1 to 0."""
     if not e.any():
         return stair, z
     walker = make_walker(system.frozen(t, e), stair, z, 1.0, Recorder(), rng)
     walker.walk(EPS)  # what is left of e then is round-off
     return walker.stair, walker.z
+
+
+def polish(
+    system: StaircaseSystem, stair: Ints, z: Floats, t: float, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """The solution at t, from one that is nearly it: what is off is unwound, and again.
+
+    Round-off of an artificial residual can be larger than what the solution asks for: with weights
+    that differ by a million, or a small lambda, the residuals of the start are much larger than
+    those of the solution.
+    """
+    for _ in range(POLISH):
+        z, drift = off(system, stair, z, t)
+        if not drift.any():
+            break
+        stair, z = unwind(system, stair, z, t, drift, rng)
+    return stair, z
+
+
+def regularise(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Ints, Floats]:
+    """The same solution with G_FF regular: along a null vector until somebody reaches a pin.
+
+    Null vectors of a positive semi-definite matrix move no residual.
+    """
+    stair, z = stair.copy(), z.copy()
+    table = system.stairs.frozen(t).value
+    for _ in range(len(z)):
+        free = np.flatnonzero(stair % 2 == 0)
+        if len(free) == 0:
+            break
+        values, vectors = np.linalg.eigh(system.coupling.block(free, free))
+        least = int(np.argmin(np.abs(values)))
+        if abs(values[least]) > NULL * len(free) * np.abs(values).max():
+            break
+        u = vectors[:, least]
+        end = table[free, stair[free] + np.where(u > 0, 1, -1)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.where(np.abs(u) > np.sqrt(EPS), (end - z[free]) / u, np.inf)
+        k = int(np.argmin(steps))
+        if not np.isfinite(steps[k]):
+            break
+        z[free] += max(steps[k], 0.0) * u
+        stair[free[k]] += 1 if u[k] > 0 else -1
+        z[free[k]] = end[k]
+    return stair, z
+
+
+def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floats, Floats]:
+    """z with pins where they are, and how far residuals are off their stairs; 0 for solutions."""
+    rows = np.arange(len(system))
+    table = system.stairs.frozen(t).value
+    low, held, high = (table[rows, stair + s] for s in (-1, 0, 1))
+    pinned = stair % 2 == 1
+    z = np.where(pinned, held, z)
+    h = system.residual(z, t)
+    drift = h - np.where(pinned, np.clip(h, low, high), held)
+    size = system.coupling.magnitude(z) + np.abs(system.q + t * system.r)
+    settled = np.all(np.abs(drift) <= system.tolerances(size, t, PRECISION, ROUNDING))
+    return z, np.zeros_like(drift) if settled else drift
 
 
 @cache
@@ -71,6 +142,12 @@ def follow(*args: Any, **options: Any) -> Trace:
     """`follow_here` with one BLAS thread: products this small lose by sharing."""
     with _blas().limit(limits=1, user_api="blas"):
         return follow_here(*args, **options)
+
+
+def carry_on(*args: Any, **options: Any) -> Trace:
+    """`carry_on_here` with one BLAS thread."""
+    with _blas().limit(limits=1, user_api="blas"):
+        return carry_on_here(*args, **options)
 
 
 def follow_here(
@@ -86,12 +163,46 @@ def follow_here(
     rng = np.random.default_rng(0)  # for ties only: same problem, same path
     t = start.t if begin is None else begin
     stair, z = phase_one(system, start, t, rng)
-    box = np.minimum(1.0, system.stairs.span()[: system.coupling.n_core])
-    recorder = Recorder(np.where(box > 0, box, 1.0), system.pull, max_events)
     if begin is None and not start.highest:
         climber = ReferenceWalker(system, stair, z, t, Recorder(), rng)
         climber.walk(np.inf)
         stair, z, t = climber.stair, climber.z, climber.t
+    return _walk(system, stair, z, t, stop, begin is None, max_events, verbose, rng)
+
+
+def carry_on_here(
+    system: StaircaseSystem,
+    stair: Ints,
+    z: Floats,
+    t: float,
+    *,
+    regular: bool = True,
+    stop: float | None = None,
+    max_events: int | None = None,
+    verbose: int = 0,
+) -> Trace:
+    """Follow the solution from a state that is the solution at t, but for round-off."""
+    rng = np.random.default_rng(0)
+    if not regular:
+        stair, z = regularise(system, stair, z, t)
+    stair, z = polish(system, stair, z, t, rng)
+    return _walk(system, stair, z, t, stop, False, max_events, verbose, rng)
+
+
+def _walk(
+    system: StaircaseSystem,
+    stair: Ints,
+    z: Floats,
+    t: float,
+    stop: float | None,
+    from_top: bool,
+    max_events: int | None,
+    verbose: int,
+    rng: np.random.Generator,
+) -> Trace:
+    """From a solution to the stop, and what ended the walk."""
+    box = np.minimum(1.0, system.stairs.span()[: system.coupling.n_core])
+    recorder = Recorder(np.where(box > 0, box, 1.0), system.pull, max_events)
     walker = make_walker(system, stair, z, t, recorder, rng)
     walker.guard = True
     complete, reason = False, ""
@@ -99,7 +210,7 @@ def follow_here(
     try:
         with Progress(t_stop, verbose > 0) as walker.progress:
             walker.walk(t_stop)
-            if stop is None and begin is None:
+            if stop is None and from_top:
                 _look_further(walker, recorder)
         complete, reason = True, "the stop was reached"
     except (StopWalk, StuckError) as end:
@@ -109,7 +220,7 @@ def follow_here(
     except MemoryError:
         reason = "out of memory"
     return Trace.build(
-        recorder, z, system.stairs, trim=begin is None, complete=complete, reason=reason
+        recorder, stair, z, system.stairs, trim=from_top, complete=complete, reason=reason
     )
 
 

@@ -52,6 +52,10 @@ INDEFINITE = 1e-8  # a pivot below minus this: no rounding, the matrix is indefi
 LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
 BLIND = 1e-6  # a path stops where round-off exceeds this fraction of the linear term
 NOUGHT = 1e-13  # of where the walk began: what happens below is not told from the end at 0
+# Added to the offsets of pins' upper ends, among offsets in [1, 2). Any distinct offsets will do;
+# so large, those of two variables that oppose each other (two copies of a point, in a tube that is
+# closing) never add up to a state that only both together can leave.
+DOWN_FIRST = 3.0
 NEAR_ZERO = 1e-9  # likewise: where solutions need not be unique any more
 ENDLESS = 1e9  # on the way to infinity: what comes later than this many times t is noise
 
@@ -117,7 +121,8 @@ class Walker:
             jumps = jumps + 1 if t == self.t else 0
             self.on_standstill(jumps)
             self.advance(move, step, t)
-            if arrives:
+            if arrives:  # nobody has been met: a further walk must not think so
+                self.blocking = np.zeros_like(self.blocking)
                 return True
             move = self.settle(way)
             most = None if most is None else most - (self.jump is None)
@@ -168,9 +173,13 @@ class Walker:
         size = self.system.coupling.magnitude(self.z)
         size += np.abs(self.system.q + self.t * self.system.r)
         pull = self.system.pull(self.t)
-        self.floor = EPS * size.max() / pull
+        self.floor = EPS * size[: self.system.coupling.n_core].max() / pull
         self.nearly = PRECISION * min(1.0, pull)  # multipliers are of order 1, or of t
         self.tolerance = self.slack * self.system.tolerances(size, self.t, PRECISION, ROUNDING)
+        # How precisely z can be known. Unpenalised variables are of the residuals' own kind.
+        n_core = self.system.coupling.n_core
+        self.blur = self.nearly * self.box
+        self.blur[n_core:] = self.tolerance[:n_core].max()
         # Off its tread, or out of its pin's reach.
         reach = np.clip(self.h, self.level(-1), self.level(1))
         self.drift = self.h - np.where(self.tread, held, reach)
@@ -222,9 +231,7 @@ class Walker:
         closing = np.array([below - x, x - above])
         # What moves less than its tolerance while t goes to zero stands still.
         span = max(abs(self.t), EPS) if t else 1.0
-        noise_z = np.maximum(
-            (STILL if t else ASIDE) * np.abs(z).max(), self.nearly * self.box / span
-        )
+        noise_z = np.maximum((STILL if t else ASIDE) * np.abs(z).max(), self.blur / span)
         size = coupling.magnitude(z) + np.abs(t * system.r)
         noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
         closing[np.abs(closing) <= np.where(self.tread, noise_z, noise_h)] = 0.0
@@ -244,6 +251,7 @@ class Walker:
         """Take variables over their corners until all can go on; returns the way on."""
         near = (self.gaps() <= self.corner_width()) | self.blocking
         offset = np.where(near, 1.0 + self.rng.random(near.shape), np.inf)
+        offset[1, ~self.tread] += DOWN_FIRST
         narrow = 1.0 + self.rng.random(len(self.rows))  # of stairs that have no width
         for _ in range(self.patience):
             move = self.move(way)
@@ -264,7 +272,7 @@ class Walker:
         raise StuckError(f"{self.patience} moves at t = {self.t!r} without leaving it")
 
     def corner_width(self) -> Floats:
-        return np.where(self.tread, self.nearly * self.box, self.tolerance)
+        return np.where(self.tread, self.blur, self.tolerance)
 
     def pass_corner(self, k: int, side: int) -> None:
         """Move variable k to its next stair; a singular system starts or ends a jump."""
@@ -303,6 +311,10 @@ class Walker:
             v = self.solve(column)
             diagonal = self.system.coupling.block(np.array([k]), np.array([k]))[0, 0]
             pivot, size = diagonal - column @ v, abs(diagonal) + np.abs(column) @ np.abs(v)
+            if k >= self.system.coupling.n_core and len(v):
+                # It may have nothing in common with what it depends on: v is round-off then, but
+                # for the one entry that it does not see.
+                size = np.abs(column).sum() * np.abs(v).max()
             u[self.free] = -v * side
             u[k] = side
         # M is monotone, so the pivot is not negative but by round-off or by a bad kernel.
@@ -324,8 +336,11 @@ class Walker:
     # ------------------------------------------------------------------ rescue
 
     def on_ray(self, t_end: float) -> bool:
-        """A jump that meets nothing: at 0 itself solutions need not be unique, and any will do."""
-        if t_end != 0.0 or abs(self.t) > NEAR_ZERO * self.t_begin:
+        """A jump that meets nothing: at an end of the range solutions need not be unique, and any
+        will do.
+        """
+        there = abs(self.t - t_end) <= NOUGHT * abs(t_end)
+        if not there and (t_end != 0.0 or abs(self.t) > NEAR_ZERO * self.t_begin):
             raise StuckError("a jump meets nothing that stops it: the solution is unbounded")
         self.jump = None
         self.recorder.move(self.t, t_end, np.zeros_like(self.z), abs(self.t))

@@ -125,6 +125,7 @@ class StandingRecorder(Recorder):
 class Trace:
     """The moves of one walk as arrays; `t0` to `t1` never turns back."""
 
+    stair_start: Ints
     z_start: Floats
     t0: Floats
     t1: Floats
@@ -142,6 +143,7 @@ class Trace:
     def build(
         cls,
         recorder: Recorder,
+        stair_start: Ints,
         z_start: Floats,
         stairs: Staircases,
         *,
@@ -153,6 +155,7 @@ class Trace:
         t0, t1, length = (np.array([m[j] for m in moves], dtype=float) for j in range(3))
         sizes = [len(m[3]) for m in moves]
         whole = cls(
+            stair_start,
             z_start,
             t0,
             t1,
@@ -167,6 +170,9 @@ class Trace:
             reason,
         )
         first = min(recorder.first or 0, max(len(moves) - 1, 0))
+        # Jumps of unpenalised variables right there belong to it: above they have not been made.
+        while first > 0 and t0[first - 1] == t1[first - 1]:
+            first -= 1
         return whole._from(first, recorder.n_core) if trim and moves else whole
 
     def _from(self, first: int, n_core: int) -> Trace:
@@ -185,6 +191,7 @@ class Trace:
         events = self.events[self.events["move"] >= first].copy()
         events["move"] -= first
         return Trace(
+            self._stairs_before(first),
             z,
             self.t0[first:],
             self.t1[first:],
@@ -198,6 +205,21 @@ class Trace:
             self.complete,
             self.reason,
         )
+
+    def _stairs_before(self, move: int) -> Ints:
+        """The stairs on which everybody stands when the events before a move's end are made."""
+        stair = self.stair_start.copy()
+        past = self.events[self.events["move"] < move]
+        stair[past["variable"]] = past["to"]  # the last one counts
+        return stair
+
+    def state(self, t: float) -> tuple[Ints, Floats]:
+        """Stairs and z at t: a regular state, with which the walk came there."""
+        z = self.solutions(np.array([t]))[:, 0]
+        if len(self.t0) == 0 or self.way * (t - self.t0[0]) <= 0:
+            return self.stair_start.copy(), z
+        move = int(np.searchsorted(self.way * self.t1, self.way * t, side="left"))
+        return self._stairs_before(min(move, len(self.t0) - 1) + 1), z
 
     # ------------------------------------------------------------------ replay
 

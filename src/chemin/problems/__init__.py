@@ -1,7 +1,9 @@
 """WHAT is solved: each problem a declaration of M, q, r and a staircase, no algorithm."""
 
-from .base import Certificate, Columns, Problem, Reading, Start
+from .base import Certificate, Columns, Problem, Reading, Start, Turned
 from .lasso import Lasso
+from .nu_svr import NuSVR
+from .one_class import OneClass
 from .staircase import Coupling, DenseGram, LowRankGram, Staircases, StaircaseSystem
 from .svc import SVC
 from .svr import SVR
@@ -15,9 +17,12 @@ __all__ = [
     "DenseGram",
     "Lasso",
     "LowRankGram",
+    "NuSVR",
+    "OneClass",
     "Problem",
     "Reading",
     "StaircaseSystem",
     "Staircases",
     "Start",
+    "Turned",
 ]

@@ -33,6 +33,19 @@ class Start:
     z: Floats
     t: float
     highest: bool = False  # whether it is proven that nothing changes above t
+    spare: Floats | None = None  # distances to corners in phase one, beside each other
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The same solution, as a state of a problem in which another parameter moves."""
+
+    name: str
+    spec: dict[str, Any]
+    stair: Ints
+    z: Floats
+    value: float  # of the parameter that moves now
+    regular: bool = True  # whether G_FF is sure to be regular
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,7 @@ class Columns:
     alpha: Floats  # (n, k) dual variables
     lambda_: Floats  # (k,)
     epsilon: Floats | None = None  # (k,) tube width, regression only
+    nu: Floats | None = None  # (k,) the share of weight outside the tube, nu-SVR and one-class
 
 
 @dataclass(frozen=True)
@@ -94,8 +108,11 @@ class Problem(ABC):
     # Whether the intercept is fixed wherever a multiplier moves, so that only those at bounds can
     # leave an interval.
     fixed_while_moving: ClassVar[bool] = True
+    turns: ClassVar[tuple[str, ...]] = ()  # parameters along which its solutions can be carried on
+    of_points: ClassVar[bool] = False  # whether each multiplier belongs to a point
     parameter: str
     unit: float  # parameter = unit * t
+    highest_value: float = np.inf  # of the parameter, where it has an upper end
     system: StaircaseSystem
 
     @property
@@ -104,8 +121,11 @@ class Problem(ABC):
         """Where the walk may begin."""
 
     @abstractmethod
-    def columns(self, z: Floats, t: Floats) -> Columns:
-        """Solutions from columns of z at the values t."""
+    def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
+        """Solutions from columns of z at the values t.
+
+        `without` names a point for each column that takes no part in it.
+        """
 
     @abstractmethod
     def objective(self, c: Columns) -> Floats:
@@ -130,13 +150,25 @@ class Problem(ABC):
         """
         raise NotImplementedError(f"{self.name} does not say which points bound the intercept")
 
+    def turned(self, parameter: str, stair: Ints, z: Floats, t: float) -> Turned:
+        """A solution of this problem as one along another of its `turns`."""
+        raise NotImplementedError
+
+    def without(self, i: int, t: float) -> Floats:
+        """How g changes when point i leaves, besides its multipliers."""
+        return np.zeros(len(self.system))
+
+    def name_stairs(self, variable: Ints, stair: Ints) -> Ints:
+        """Columns of the staircase table as positions in `stair_names`."""
+        return stair - self.first_stair
+
     @abstractmethod
     def spec(self) -> dict[str, Any]:
         """What besides the data makes this problem again: JSON-able keyword arguments."""
 
 
 def relative_gap(
-    gap: Floats, primal: Floats, dual: Floats, zero: float, blur: Floats | float = 0.0
+    gap: Floats, primal: Floats, dual: Floats, zero: Floats | float, blur: Floats | float = 0.0
 ) -> tuple[Floats, Floats]:
     """(P - D) / max(|P|, |D|, tiny), and round-off in the same unit.
 
@@ -167,6 +199,14 @@ def kernel_reading(factor: Floats, level: float, shift: float, inverse: bool, ed
         shift=shift,
         inverse=inverse,
     )
+
+
+def taking_part(n: int, without: Ints | None, columns: Any) -> Any:
+    """(n, k): which points take part in each of the chosen columns."""
+    part = np.ones((n, len(columns)), dtype=bool)
+    if without is not None:
+        part[without[columns], np.arange(len(columns))] = False
+    return part
 
 
 def choose_intercept(traced: Floats, interval: Floats, empty: Floats) -> tuple[Floats, Floats]:

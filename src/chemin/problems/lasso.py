@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .base import EPS, Certificate, Columns, Problem, Reading, Start, relative_gap
-from .staircase import Coupling, DenseGram, Floats, Staircases, StaircaseSystem
+from .staircase import Coupling, DenseGram, Floats, Ints, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
 
@@ -65,7 +65,7 @@ class Lasso(Problem):
         largest = float(np.abs(self._correlation()).max()) / self.unit
         return Start(np.full(p, ZERO), np.zeros(p), 1.01 * largest or 1.0, highest=True)
 
-    def columns(self, z: Floats, t: Floats) -> Columns:
+    def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         coef = z * (self.size / self.length)[:, None]
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit

@@ -114,6 +114,17 @@ class DenseGram:
     def block(self, rows: Ints, cols: Ints) -> Floats:
         return self.matrix[np.ix_(rows, cols)]
 
+    def rows(self, i: Ints | int) -> Floats:
+        return self.matrix[i]
+
+    def among(self, rows: Ints) -> Floats:
+        """The matrix of these points alone."""
+        return np.ascontiguousarray(self.block(rows, rows))
+
+    def own(self, v: Floats) -> Floats:
+        """The diagonal of A v."""
+        return np.einsum("ij,ji->i", self.matrix, v)
+
 
 @dataclass(frozen=True)
 class LowRankGram:
@@ -142,6 +153,15 @@ class LowRankGram:
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
         return self.factor[rows] @ self.factor[cols].T
+
+    def rows(self, i: Ints | int) -> Floats:
+        return self.factor[i] @ self.factor.T
+
+    def among(self, rows: Ints) -> LowRankGram:
+        return LowRankGram(np.ascontiguousarray(self.factor[rows]))
+
+    def own(self, v: Floats) -> Floats:
+        return np.einsum("ij,ji->i", self.factor, self.factor.T @ v)
 
 
 Gram = DenseGram | LowRankGram

@@ -28,10 +28,12 @@ from .base import (
     kernel_reading,
     relative_gap,
     swept,
+    taking_part,
 )
 from .staircase import (
     Coupling,
     Floats,
+    Ints,
     LowRankGram,
     Staircases,
     StaircaseSystem,
@@ -48,6 +50,7 @@ class SVC(Problem):
     name = "svc"
     stair_names = ("outside", "elbow", "inside")
     first_stair = OUTSIDE
+    of_points = True
     parameter = "lambda"
 
     def __init__(
@@ -90,7 +93,7 @@ class SVC(Problem):
         z[many[k]], z[many[k + 1 :]] = np.clip(room - filled[k] + w[many[k]], 0, w[many[k]]), 0.0
         return Start(np.append(stair, ELBOW), np.append(z, 0.0), top, highest=True)
 
-    def columns(self, z: Floats, t: Floats) -> Columns:
+    def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         n, lam = len(self.y), t * self.unit
         alpha = swept(z[:n] * self.z_unit, self._scale(lam), 0.0, self.w[:, None])
         coef = self.y[:, None] * alpha / lam
@@ -101,7 +104,8 @@ class SVC(Problem):
             empty = np.all(low | high, axis=0)
             interval = np.tile(z[n] / t, (2, 1))
             if empty.any():
-                interval[:, empty] = self._interval(coef[:, empty], low[:, empty])
+                part = taking_part(n, without, np.flatnonzero(empty))
+                interval[:, empty] = self._interval(coef[:, empty], low[:, empty], part)
             b, interval = choose_intercept(z[n] / t, interval, empty)
         return Columns(lam, coef, b, interval, alpha, lam)
 
@@ -113,9 +117,10 @@ class SVC(Problem):
         near = AT_BOUND * self.z_unit
         return alpha <= near, alpha >= self.w[:, None] - near
 
-    def _interval(self, coef: Floats, at_zero: Any) -> Floats:
+    def _interval(self, coef: Floats, at_zero: Any, part: Any) -> Floats:
         """Intercepts with y (f + b) >= 1 where alpha = 0 and <= 1 where alpha = w."""
         low, high = self._edges(coef, at_zero)
+        low, high = np.where(part, low, -np.inf), np.where(part, high, np.inf)
         return np.array([low.max(axis=0), high.min(axis=0)])
 
     def _edges(self, coef: Floats, at_zero: Any) -> tuple[Floats, Floats]:

@@ -23,15 +23,18 @@ from .base import (
     Problem,
     Reading,
     Start,
+    Turned,
     choose_intercept,
     edge_blur,
     kernel_reading,
     relative_gap,
     swept,
+    taking_part,
 )
 from .staircase import (
     Coupling,
     Floats,
+    Ints,
     LowRankGram,
     Staircases,
     StaircaseSystem,
@@ -48,6 +51,8 @@ class SVR(Problem):
     name = "svr"
     stair_names = ("below", "lower edge", "within", "upper edge", "above")
     first_stair = BELOW
+    of_points = True
+    turns = ("lambda", "epsilon", "nu")
 
     def __init__(
         self,
@@ -122,7 +127,7 @@ class SVR(Problem):
         stair[k], z[k] = (UPPER, 0.5 * w[k]) if up else (LOWER, -0.5 * w[k])
         return Start(np.append(stair, 2), np.append(z, 0.0), t)
 
-    def columns(self, z: Floats, t: Floats) -> Columns:
+    def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         n = len(self.y)
         along = self.parameter == "lambda"
         lam = t * self.unit if along else np.full(len(t), self.lambda_)
@@ -138,7 +143,9 @@ class SVR(Problem):
             empty = np.all(self._pinned(alpha), axis=0)
             interval = np.tile(traced, (2, 1))
             if empty.any():
-                interval[:, empty] = self._interval(coef[:, empty], alpha[:, empty], eps[empty])
+                part = taking_part(n, without, np.flatnonzero(empty))
+                some = (coef[:, empty], alpha[:, empty], eps[empty], part)
+                interval[:, empty] = self._interval(*some)
             b, interval = choose_intercept(traced, interval, empty)
         return Columns(lam if along else eps, coef, b, interval, alpha, lam, eps)
 
@@ -151,9 +158,10 @@ class SVR(Problem):
         near, size = AT_BOUND * self.z_unit, np.abs(alpha)
         return (size <= near) | (size >= self.w[:, None] - near)
 
-    def _interval(self, coef: Floats, alpha: Floats, eps: Floats) -> Floats:
+    def _interval(self, coef: Floats, alpha: Floats, eps: Floats, part: Any) -> Floats:
         """Intercepts that keep every point on its side of the tube."""
         low, high = self._edges(coef, alpha, eps)
+        low, high = np.where(part, low, -np.inf), np.where(part, high, np.inf)
         return np.array([low.max(axis=0), high.min(axis=0)])
 
     def _edges(self, coef: Floats, alpha: Floats, eps: Floats) -> tuple[Floats, Floats]:
@@ -215,6 +223,18 @@ class SVR(Problem):
         relative, noise = relative_gap(gap, norm + losses, dual, zero, blur)
         floor = np.maximum(EPS * terms.max(axis=0) / self.sd, noise)
         return Certificate(violation, relative, floor)
+
+    def turned(self, parameter: str, stair: Ints, z: Floats, t: float) -> Turned:
+        """In lambda and epsilon every stair and every variable is the same; nu has its own."""
+        moves = self.parameter == "lambda"
+        lam = t * self.unit if moves else self.lambda_
+        eps = self.epsilon if moves else t * self.unit
+        if parameter == "nu":
+            from .nu_svr import from_tube
+
+            return from_tube(self, stair, z, lam, eps)
+        spec = self.spec() | {"along": parameter, "epsilon": eps, "lambda_": lam}
+        return Turned("svr", spec, stair, z, lam if parameter == "lambda" else eps)
 
     def spec(self) -> dict[str, Any]:
         return {

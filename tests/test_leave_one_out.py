@@ -1,0 +1,135 @@
+"""Path.leave_one_out: as if each point had never been there."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVR, NuSVR
+
+from chemin import lasso_path, nu_svr_path, one_class_path, svc_path, svr_path
+from chemin.datasets import make_sinexp
+from contract import CASES, make_data, make_tied
+
+LABELS, NUMBERS = CASES[0], CASES[1]
+FRACTIONS = np.array([0.7, 0.1, 0.01])
+
+
+def one_class(X, y, *, intercept=True, **options):
+    return one_class_path(X, **options)
+
+
+PATHS = {
+    "svc": svc_path,
+    "svr": lambda X, y, **o: svr_path(X, y, epsilon=0.3, **o),
+    "svr in epsilon": lambda X, y, **o: svr_path(X, y, along="epsilon", lambda_=0.3, **o),
+    "nu-svr": lambda X, y, **o: nu_svr_path(X, y, nu=0.31, **o),
+    "nu-svr with a closed tube": lambda X, y, **o: nu_svr_path(X, y, nu=0.83, **o),
+    "nu-svr of whole shares": lambda X, y, **o: nu_svr_path(X, y, nu=0.5, **o),
+    "nu-svr in nu": lambda X, y, **o: nu_svr_path(X, y, along="nu", lambda_=0.3, **o),
+    "one-class": one_class,
+}
+KERNELS = [{"kernel": "rbf", "gamma": 0.3}, {"kernel": "linear"}]
+
+
+def retrained(make, X, y, w, values, rows, **options):
+    """f_-i(x_i) by a new path without each of the rows."""
+    out = []
+    for i in rows:
+        rest = np.delete(np.arange(len(y)), i)
+        weight = None if w is None else w[rest]
+        ends = {"start": values[0], "stop": 0.99 * values[-1]}
+        path = make(X[rest], y[rest], sample_weight=weight, **ends, **options)
+        out.append(path.decision_function(X[i : i + 1], values)[0])
+    return np.array(out)
+
+
+@pytest.mark.parametrize("data", [make_data, make_tied], ids=["generic", "tied"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+@pytest.mark.parametrize("name", PATHS)
+def test_equals_retraining(name, kernel, data):
+    """Oracle: a new path without the point, its kernel fixed."""
+    make = PATHS[name]
+    X, y = data(LABELS if name == "svc" else NUMBERS)
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    for intercept in (True, False):
+        for w in (None, weights):
+            options = kernel | {"intercept": intercept}
+            path = make(X, y, sample_weight=w, **options)
+            values = FRACTIONS * path.start
+            f = path.leave_one_out(values)
+            assert f.shape == (len(y), len(values))
+            rows = np.arange(0, len(y), 4)
+            g = retrained(make, X, y, w, values, rows, **options)
+            np.testing.assert_allclose(f[rows], g, atol=1e-8 * max(1.0, np.abs(f).max()))
+
+
+@pytest.mark.parametrize("rows", [120, pytest.param(None, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("name", ["svr", "nu-svr"])
+def test_every_point_of_boston(load_data, name, rows):
+    """Oracle: a new path without the point; ten values of lambda."""
+    data = load_data("boston")
+    X, y = data.data[:rows], data.target[:rows]
+    X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    make = {
+        "svr": lambda X, y, **o: svr_path(X, y, epsilon=1.0, **o),
+        "nu-svr": lambda X, y, **o: nu_svr_path(X, y, nu=0.4, **o),
+    }[name]
+    options = {"gamma": 0.1}
+    path = make(X, y, **options)
+    values = np.geomspace(0.9 * path.start, path.stop, 10)
+    f = path.leave_one_out(values)
+    chosen = np.arange(0, len(y), 1 if rows is None else 8)
+    g = retrained(make, X, y, None, values, chosen, **options)
+    np.testing.assert_allclose(f[chosen], g, atol=1e-8 * np.abs(y).max())
+
+
+def test_agrees_with_scikit_learn():
+    """Oracle: SVR and NuSVR without the point, at a tight tolerance."""
+    X, y = make_sinexp(60, 0, noise=0.1)
+    for path, other in (
+        (svr_path(X, y, epsilon=0.1, gamma=30.0), SVR(epsilon=0.1, gamma=30.0, tol=1e-10)),
+        (nu_svr_path(X, y, nu=0.3, gamma=30.0), NuSVR(nu=0.3, gamma=30.0, tol=1e-10)),
+    ):
+        value = 0.03 * path.start
+        f = path.leave_one_out(value)
+        assert f.shape == (60,)
+        for i in range(0, 60, 7):
+            rest = np.delete(np.arange(60), i)
+            g = other.set_params(C=1 / value).fit(X[rest], y[rest]).predict(X[i : i + 1])[0]
+            assert f[i] == pytest.approx(g, abs=1e-5)
+
+
+def test_by_the_reference_alone(monkeypatch):
+    """Oracle: the fast walk. The pins of the point move, in the form of the design."""
+    from chemin.engine import leave_out
+
+    X, y = make_data(NUMBERS)
+    path = nu_svr_path(X, y, nu=0.37, gamma=0.3)
+    fast = path.leave_one_out(FRACTIONS * path.start)
+    monkeypatch.setattr(leave_out, "DOUBT", np.inf)
+    monkeypatch.setattr(leave_out, "NIL", -np.inf)
+    slow = path.leave_one_out(FRACTIONS * path.start)
+    np.testing.assert_allclose(fast, slow, atol=1e-10 * np.abs(slow).max())
+
+
+def test_rows_of_weight_zero():
+    """Oracle: f itself for them; the others as without them."""
+    X, y = make_data(NUMBERS)
+    w = np.ones(len(y))
+    w[[3, 11]] = 0.0
+    kept = w > 0
+    path = svr_path(X, y, epsilon=0.2, gamma=0.3, sample_weight=w)
+    small = svr_path(X[kept], y[kept], epsilon=0.2, gamma=0.3)
+    value = 0.1 * path.start
+    f = path.leave_one_out(value)
+    np.testing.assert_allclose(f[kept], small.leave_one_out(value), atol=1e-10)
+    np.testing.assert_allclose(f[~kept], path.decision_function(X[~kept], value))
+
+
+def test_what_has_no_points():
+    """Oracle: the errors' words."""
+    X, y = make_data(NUMBERS)
+    path = lasso_path(X, y)
+    with pytest.raises(ValueError, match="lasso"):
+        path.leave_one_out(path.start)
+    pair = svr_path(X[:2], y[:2], epsilon=0.0)
+    with pytest.raises(ValueError, match="three points"):
+        pair.leave_one_out(pair.start)

@@ -1,0 +1,123 @@
+"""Path.turn: from one parameter to another, without a new start."""
+
+import numpy as np
+import pytest
+
+from chemin import lasso_path, nu_svr_path, svc_path, svr_path
+from chemin.datasets import make_sinexp
+from contract import CASES, assert_walked, make_data, make_tied
+
+NUMBERS = CASES[1]
+KERNELS = [{"kernel": "rbf", "gamma": 0.3}, {"kernel": "linear"}]
+DATA = [make_data, make_tied]
+
+every = pytest.mark.parametrize(
+    "data, options, intercept",
+    [
+        pytest.param(d, o, b, id=f"{d.__name__}-{o['kernel']}-{'b' if b else 'no b'}")
+        for d in DATA
+        for o in KERNELS
+        for b in (True, False)
+    ],
+)
+
+
+def same(a, b, X, at_a, at_b):
+    """The same f, and the same tube."""
+    f, g = a.decision_function(X, at_a), b.decision_function(X, at_b)
+    np.testing.assert_allclose(f, g, atol=1e-9 * max(1.0, np.abs(f).max()))
+    assert a.at(at_a).epsilon == pytest.approx(b.at(at_b).epsilon, abs=1e-9)
+
+
+@every
+@pytest.mark.parametrize("fraction", [1.3, 0.7, 0.1, 0.01])
+def test_around_a_rectangle(data, options, intercept, fraction):
+    """Oracle: the solution at which the chain began; and certificates all the way."""
+    X, y = data(NUMBERS)
+    path = nu_svr_path(X, y, nu=0.31, intercept=intercept, **options)
+    begin = fraction * path.start
+    chain = [path.turn("nu", at=begin, stop=0.77)]
+    chain.append(chain[-1].turn("lambda", at=0.77, stop=begin / 3))
+    chain.append(chain[-1].turn("nu", at=chain[-1].stop, stop=0.31))
+    chain.append(chain[-1].turn("lambda", at=chain[-1].stop, stop=begin))
+    for part in chain:
+        assert part.complete, part.reason
+        assert_walked(part, above=False, n_random=50)
+    same(path, chain[-1], X, begin, chain[-1].stop)
+
+
+@every
+def test_around_a_rectangle_of_epsilon(data, options, intercept):
+    """Oracle: the solution at which the chain began; and certificates all the way."""
+    X, y = data(NUMBERS)
+    path = svr_path(X, y, epsilon=0.5, intercept=intercept, **options)
+    begin = 0.05 * path.start
+    chain = [path.turn("epsilon", at=begin, stop=0.1)]
+    chain.append(chain[-1].turn("lambda", at=0.1, stop=begin / 7))
+    chain.append(chain[-1].turn("epsilon", at=chain[-1].stop, stop=0.5))
+    chain.append(chain[-1].turn("lambda", at=0.5, stop=begin))
+    for part in chain:
+        assert_walked(part, above=False, n_random=50)
+    same(path, chain[-1], X, begin, chain[-1].stop)
+
+
+@every
+def test_from_one_tube_to_the_other_and_back(data, options, intercept):
+    """Oracle: the solution at which the chain began. epsilon to nu, along nu, and back."""
+    X, y = data(NUMBERS)
+    path = svr_path(X, y, epsilon=0.6, intercept=intercept, **options)
+    begin = 0.02 * path.start
+    first = path.turn("nu", at=begin, stop=0.9)
+    expected = np.abs(path.at(begin).alpha).sum() / len(y)
+    assert first.start == pytest.approx(expected, rel=1e-9)
+    assert_walked(first, above=False, n_random=50)
+    f, g = path.decision_function(X, begin), first.decision_function(X, first.start)
+    b, c = path.at(begin).intercept, first.at(first.start).intercept
+    np.testing.assert_allclose(f - b, g - c, atol=1e-9 * np.abs(f).max())
+    tube = first.turn("epsilon", at=0.9 * first.start + 0.1 * first.stop, stop=0.6)
+    assert_walked(tube, above=False, n_random=50)
+    same(path, tube, X, begin, tube.stop)
+
+
+def test_a_surface_meets_paths_from_scratch():
+    """Oracle: paths with a start of their own."""
+    X, y = make_sinexp(80, 0, noise=0.1)
+    path = nu_svr_path(X, y, nu=0.4, gamma=30.0)
+    for value in path.start * np.array([0.3, 0.03, 0.003]):
+        down = path.turn("nu", at=value, stop=0.1)
+        fresh = nu_svr_path(X, y, along="nu", lambda_=value, gamma=30.0)
+        for nu in (0.35, 0.2, 0.1):
+            same(fresh, down, X, nu, nu)
+
+
+def test_what_cannot_be_turned():
+    """Oracle: the errors' words."""
+    X, y = make_sinexp(30, 0)
+    path = nu_svr_path(X, y)
+    with pytest.raises(ValueError, match="turns to 'lambda' or 'nu' or 'epsilon'"):
+        path.turn("gamma", at=path.start)
+    with pytest.raises(ValueError, match="outside the walked range"):
+        path.turn("nu", at=0.1 * path.stop)
+    with pytest.raises(ValueError, match="one value"):
+        path.turn("nu", at=[path.start])
+    with pytest.raises(ValueError, match="stop must be at most 1"):
+        path.turn("nu", at=path.start, stop=2.0)
+    with pytest.raises(ValueError, match="one parameter"):
+        svc_path(X, y > 0).turn("nu", at=0.1)
+    with pytest.raises(ValueError, match="one parameter"):
+        lasso_path(X, y).turn("nu", at=0.1)
+    wide = svr_path(X, y, epsilon=2.0)
+    with pytest.raises(ValueError, match="no equivalent nu"):
+        wide.turn("nu", at=wide.start)
+
+
+def test_a_turned_path_is_saved(tmp_path):
+    """Oracle: the path that was saved."""
+    import chemin
+
+    X, y = make_sinexp(40, 0)
+    path = nu_svr_path(X, y).turn("nu", at=0.1, stop=0.2)
+    path.save(tmp_path / "path.npz")
+    again = chemin.load(tmp_path / "path.npz")
+    same(path, again, X, 0.3, 0.3)
+    same(path.turn("lambda", at=0.3), again.turn("lambda", at=0.3), X, 0.05, 0.05)
