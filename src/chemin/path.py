@@ -423,8 +423,8 @@ class Path:
         --------
         >>> X, y = chemin.datasets.make_sinexp(60, 0)
         >>> path = chemin.svr_path(X, y, epsilon=0.1)
-        >>> values = path.start * np.array([0.3, 0.1, 0.03])
-        >>> errors = np.abs(y[:, None] - path.leave_one_out(values)).mean(axis=0)
+        >>> values = [f * path.start for f in (0.3, 0.1, 0.03)]
+        >>> errors = abs(y[:, None] - path.leave_one_out(values)).mean(axis=0)
         """
         p = self._problem
         if not p.of_points:

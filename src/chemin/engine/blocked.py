@@ -250,6 +250,8 @@ class BlockWalker:
         self.stalled = self.stalled + 1 if self.t == self.rescued_at else 0
         self.rescued_at = self.t
         walker = ref.Walker(self.system, self.stair, self.z, self.t, self.recorder, self.rng)
+        if walker.lu is not None and self.singular(walker.lu[0]):
+            walker = self.on_singular()
         walker.guard = self.guard
         walker.passed = self.passed
         walker.t_begin = self.core.tiny_t / ref.NOUGHT * (1.0 - ref.LONG)
@@ -262,3 +264,16 @@ class BlockWalker:
         if not arrived:
             self.enter(way)
         return arrived
+
+    def singular(self, lu: Floats) -> bool:
+        pivots = np.abs(lu.diagonal())
+        return bool(pivots.min() < ref.NULL * pivots.max())
+
+    def on_singular(self) -> ref.Walker:
+        """A state that an imprecise pivot has let through: back to a regular one, by a jump."""
+        stair, z = ref.regularise(self.system, self.stair, self.z, self.t)
+        self.recorder.move(self.t, self.t, z - self.z, 1.0)
+        for k in np.flatnonzero(stair != self.stair):
+            self.recorder.event(self.t, int(k), int(self.stair[k]), int(stair[k]))
+            self.passed += 1
+        return ref.Walker(self.system, stair, z, self.t, self.recorder, self.rng)

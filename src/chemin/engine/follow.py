@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .progress import Progress
-from .reference import EPS, PRECISION, ROUNDING
+from .reference import EPS, PRECISION, ROUNDING, regularise
 from .reference import Walker as ReferenceWalker
 from .trace import Recorder, StopWalk, StuckError, Trace
 
@@ -21,7 +21,6 @@ try:
 except ImportError:  # a source tree on the path, nothing compiled
     BlockWalker = None  # type: ignore[assignment, misc]
 
-NULL = 1e-14  # an eigenvalue of m rows below m times this, relative to the largest, is zero
 POLISH = 4  # passes; one takes away all but EPS of what is off
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops when nobody says
 
@@ -88,34 +87,6 @@ def polish(
         if not drift.any():
             break
         stair, z = unwind(system, stair, z, t, drift, rng)
-    return stair, z
-
-
-def regularise(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Ints, Floats]:
-    """The same solution with G_FF regular: along a null vector until somebody reaches a pin.
-
-    Null vectors of a positive semi-definite matrix move no residual.
-    """
-    stair, z = stair.copy(), z.copy()
-    table = system.stairs.frozen(t).value
-    for _ in range(len(z)):
-        free = np.flatnonzero(stair % 2 == 0)
-        if len(free) == 0:
-            break
-        values, vectors = np.linalg.eigh(system.coupling.block(free, free))
-        least = int(np.argmin(np.abs(values)))
-        if abs(values[least]) > NULL * len(free) * np.abs(values).max():
-            break
-        u = vectors[:, least]
-        end = table[free, stair[free] + np.where(u > 0, 1, -1)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            steps = np.where(np.abs(u) > np.sqrt(EPS), (end - z[free]) / u, np.inf)
-        k = int(np.argmin(steps))
-        if not np.isfinite(steps[k]):
-            break
-        z[free] += max(steps[k], 0.0) * u
-        stair[free[k]] += 1 if u[k] > 0 else -1
-        z[free[k]] = end[k]
     return stair, z
 
 

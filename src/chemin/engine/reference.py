@@ -56,6 +56,7 @@ NOUGHT = 1e-13  # of where the walk began: what happens below is not told from t
 # so large, those of two variables that oppose each other (two copies of a point, in a tube that is
 # closing) never add up to a state that only both together can leave.
 DOWN_FIRST = 3.0
+NULL = 1e-14  # an eigenvalue of m rows below m times this, relative to the largest, is zero
 NEAR_ZERO = 1e-9  # likewise: where solutions need not be unique any more
 ENDLESS = 1e9  # on the way to infinity: what comes later than this many times t is noise
 
@@ -383,3 +384,31 @@ class Walker:
         self.refresh()
         self.factor()
         return self.settle(way)
+
+
+def regularise(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Ints, Floats]:
+    """The same solution with G_FF regular: along a null vector until somebody reaches a pin.
+
+    Null vectors of a positive semi-definite matrix move no residual.
+    """
+    stair, z = stair.copy(), z.copy()
+    table = system.stairs.frozen(t).value
+    for _ in range(len(z)):
+        free = np.flatnonzero(stair % 2 == 0)
+        if len(free) == 0:
+            break
+        values, vectors = np.linalg.eigh(system.coupling.block(free, free))
+        least = int(np.argmin(np.abs(values)))
+        if abs(values[least]) > NULL * len(free) * np.abs(values).max():
+            break
+        u = vectors[:, least]
+        end = table[free, stair[free] + np.where(u > 0, 1, -1)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.where(np.abs(u) > np.sqrt(EPS), (end - z[free]) / u, np.inf)
+        k = int(np.argmin(steps))
+        if not np.isfinite(steps[k]):
+            break
+        z[free] += max(steps[k], 0.0) * u
+        stair[free[k]] += 1 if u[k] > 0 else -1
+        z[free[k]] = end[k]
+    return stair, z

@@ -182,9 +182,10 @@ class Trace:
             self._apply(z, j)
         # How unpenalised variables moved before: the last piece that is not a jump.
         before = np.zeros_like(z)
-        straight = np.flatnonzero(self.t0[: max(first, 1)] != self.t1[: max(first, 1)])
-        if straight.size:
-            part = slice(self.pointer[straight[-1]], self.pointer[straight[-1] + 1])
+        straight = np.flatnonzero(self.t0 != self.t1)
+        if straight.size:  # or, where there is none, the first of all: nothing changes above it
+            at = straight[max(int(np.searchsorted(straight, first)) - 1, 0)]
+            part = slice(self.pointer[at], self.pointer[at + 1])
             before[self.index[part]] = self.rate[part]
             before[:n_core] = 0.0
         lead = int(self.pointer[first])

@@ -184,7 +184,7 @@ def edge_blur(slack: Floats, terms: Floats, w: Floats) -> Floats:
     return w @ np.where(np.abs(slack) <= 100 * noise, noise, 0.0)
 
 
-def swept(alpha: Floats, unit: Floats, low: Floats | float, high: Floats) -> Floats:
+def swept(alpha: Floats, unit: Floats, low: Floats | float, high: Floats | float) -> Floats:
     """Multipliers in their box, without the dust that round-off leaves of zeros."""
     return np.clip(np.where(np.abs(alpha) <= DUST * unit, 0.0, alpha), low, high)
 

@@ -54,6 +54,7 @@ from .svr import ABOVE, BELOW, LOWER, SVR, UPPER, WITHIN
 
 ZERO, EDGE, FULL = 1, 2, 3  # columns of the staircase table, for the multipliers
 CLOSED, OPEN = 1, 2  # and for d
+TIED = 64 * EPS  # targets nearer than this, relative to the largest, are equal
 
 
 class NuSVR(Problem):
@@ -126,14 +127,26 @@ class NuSVR(Problem):
             beta = upper - lower
             upper, lower = np.maximum(beta, 0.0), np.maximum(-beta, 0.0)
             return self._stand(upper, lower, b, None, 1.0)
-        # Where the kernel part could move f by no more than a standard deviation.
-        root = np.sqrt(np.maximum(self.K.diagonal(), 0.0) / self.scale)
-        t = float(root.max() * (root @ self.box)) or 1.0
         upper, lower, b, width = self._outside(self.nu)
+        t = self._top(b, width)
         if width <= 0.0 or np.any((upper > 0) & (lower > 0)):  # the tube is closed
             beta = upper - lower
             return self._stand(np.maximum(beta, 0.0), np.maximum(-beta, 0.0), b, None, t)
         return self._stand(upper, lower, b, width, t)
+
+    def _top(self, b: float, width: float) -> float:
+        """Where f, and with it b, moves too little for an edge to meet another target.
+
+        |K beta| is never larger than max sqrt(K_ii) sum sqrt(K_jj) w_j. Targets that an edge does
+        meet are equal; which of them share its weight does not depend on lambda.
+        """
+        root = np.sqrt(np.maximum(self.K.diagonal(), 0.0) / self.scale)
+        most = float(root.max() * (root @ self.box)) or 1.0
+        levels = self.u if self.intercept else np.append(np.abs(self.u), 0.0)
+        edges = [b + width, b - width] if self.intercept else [width]
+        apart = np.abs(levels[:, None] - edges)
+        apart = apart[apart > TIED * np.abs(levels).max()]
+        return 4.0 * most / min(1.0, float(apart.min(initial=1.0)))
 
     def _outside(self, nu: float) -> tuple[Floats, Floats, float, float]:
         """Multipliers on either side of the best tube around a constant, with its b and width."""
@@ -162,11 +175,10 @@ class NuSVR(Problem):
             stair[copy] = EDGE
         edge = [level * b, level * (width or 0.0)][0 if self.intercept else 1 :]
         ends = [EDGE] * int(self.intercept) + [CLOSED if closed else OPEN]
-        highest = self.parameter == "nu"
         # Who is pinned at zero gets the larger distance to spare, so that the artificial residuals
         # of two copies of a point never push both of them up.
         spare = np.append(np.where(stair == ZERO, 4.0, 1.0), np.ones(len(ends)))
-        return Start(np.append(stair, ends), np.append(z, edge), t, highest, spare)
+        return Start(np.append(stair, ends), np.append(z, edge), t, True, spare)
 
     # ------------------------------------------------------------------ solutions
 

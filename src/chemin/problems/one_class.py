@@ -83,7 +83,9 @@ class OneClass(Problem):
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         n = len(self.w)
         alpha = swept(z[:n] * self.z_unit, t * self.w.mean(), 0.0, self.w[:, None])
-        rho = z[n] * self.scale * self.z_unit
+        rho = swept(
+            z[n] * self.scale * self.z_unit, self.scale * t * self.w.mean(), -np.inf, np.inf
+        )
         near = AT_BOUND * self.z_unit
         full = alpha >= self.w[:, None] - near
         empty = np.flatnonzero(np.all(full | (alpha <= near), axis=0))
