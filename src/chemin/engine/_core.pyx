@@ -504,7 +504,7 @@ cdef class Core:
                 return code
 
     cdef inline bint _crowded(self) noexcept nogil:
-        """Whether a jump and its trade would no longer fit: jumps past a tread change no inverse."""
+        """Whether a jump and its trade would not fit: jumps past a tread change no inverse."""
         return self.k + 4 > self.ucap or self.n_events + 4 > self.ucap or self.ns + 2 > self.cap
 
     cdef void _watch_rates(self, double way) noexcept nogil:
@@ -1074,7 +1074,7 @@ cdef class Core:
     ) noexcept nogil:
         """h at breakpoint j, from its value at the block's start and A times the change of z."""
         cdef:
-            Py_ssize_t i, e, s, n = self.n_core
+            Py_ssize_t i, s, n = self.n_core
             const double *signs = &self.signs[0]
             const double *edge
             const double *r = &self.r[0]
@@ -1096,8 +1096,8 @@ cdef class Core:
     cdef void _bend(self, Py_ssize_t a, Py_ssize_t b, double t, double *bound) noexcept nogil:
         """How far each residual may be from a straight line between breakpoints a (at t) and b.
 
-        With d the difference of z from its own straight line: who is free all the way has a residual
-        that stays on a straight line, so (A d)_s = -(B d)_s there, and d'A d needs the rows of A of
+        With d the difference of z from its own straight line: who is free all the way has a
+        residual that stays on one, so (A d)_s = -(B d)_s there, and d'A d needs the rows of A of
         those only who came or went. They have been watched.
         """
         cdef:
