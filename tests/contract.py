@@ -181,9 +181,10 @@ def bends(path: Path, X: Any, low: float = 0.0) -> np.ndarray:
     if not at.any():
         return knots[:0]
     size = np.abs(at).max()
-    # Where f stands still on both sides its slopes are round-off.
+    # Where f stands still on both sides its slopes are round-off, of the size that floors tell.
     near = np.minimum(middles[1:] - knots, knots - middles[:-1])
-    seen = change * near > 1e-13 * size
+    noise = np.maximum(1e-13, 10 * path.certificate(knots).floor)
+    seen = change * near > noise * size
     return knots[seen & (change > 1e-6 * np.maximum(rate, 1e-9 * size / knots))]
 
 

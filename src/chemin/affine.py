@@ -52,6 +52,8 @@ def pieces(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> Ite
     reader = _Reader(problem, trace, phi)
     if above and reading.inverse:
         yield reader.top()
+    elif above:
+        yield from reader.step_up(cross)
     for moves, image, state in trace.images(phi):
         yield from reader.block(moves, image, state)
 
@@ -97,6 +99,21 @@ class _Reader:
         if self.open([trace.z_start], 2.0 * trace.t0[:1])[0]:
             return self._cut((trace.z_start, trace.z_start), np.inf, trace.t0[0], f0, f1)
         return Pieces(np.zeros(1), self.scale(trace.t0[:1]), f0[None, :-1], f1[None, :-1])
+
+    def step_up(self, cross: Floats) -> Iterator[Pieces]:
+        """Above the start f stands still; where it stands elsewhere than at the start, a piece.
+
+        The intercept may jump there: a tube that is closed leaves more of them than one that opens.
+        """
+        start = self.trace.t0[0]
+        t = np.array([start, min(2.0 * start, self.problem.highest_value / self.problem.unit)])
+        if t[1] <= start:
+            return
+        c = self.problem.columns(self.trace.solutions(t), t)
+        f = (cross.T @ c.coef + c.intercept).T
+        if np.abs(f[1] - f[0]).max(initial=0.0) > AT_BOUND * np.abs(f).max(initial=0.0):
+            u = self.scale(t)
+            yield Pieces(u[1:], u[:1], f[1:], f[1:])
 
     def block(
         self, moves: slice, image: Floats, state: Callable[[int], Floats]
