@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.svm import SVC
 
 import chemin
 from chemin import lasso_path, svc_path, svr_path
@@ -350,3 +351,24 @@ def test_check_psd_lets_a_kernel_pass(iris):
     """Oracle: the path without the check."""
     a, b = (svc_path(*iris, gamma=0.2, check_psd=c) for c in (True, False))
     np.testing.assert_array_equal(a.breakpoints, b.breakpoints)
+
+
+def test_lambda_0_is_the_hard_margin():
+    """Oracle: scikit-learn's SVC with a C beyond all multipliers, to what it reaches."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], y[:100]
+    path = svc_path(X, y, kernel="linear", stop=0)
+    hard = SVC(kernel="linear", C=1e6, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(path.at(0).coef @ X, hard.coef_[0], atol=1e-5)
+    f = path.decision_function(X, [0.0, path.breakpoints[-1] / 3])
+    np.testing.assert_allclose(f[:, 0], hard.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(f[:, 0], f[:, 1], atol=1e-10)
+    assert path.at(0).lambda_ == 0 and not path.at(0).alpha.any()
+    assert path.certificate(0.0).exact
+
+
+def test_lambda_0_without_a_fit_says_so():
+    """Oracle: two equal points with different labels, which no function separates."""
+    path = svc_path([[0.0], [0.0], [1.0], [2.0]], [0, 1, 0, 1], kernel="linear", stop=0)
+    with pytest.raises(ValueError, match="lambda = 0 "):
+        path.at(0)

@@ -17,6 +17,7 @@ from .affine import Pieces, pieces
 from .engine import Job, Trace, carry_on, phase_one, polish, walk_out
 from .kernels import Kernel
 from .problems import SVC, SVR, Certificate, Columns, Lasso, LowRankGram, NuSVR, OneClass, Problem
+from .problems.base import AT_BOUND
 from .problems.staircase import Floats
 
 if TYPE_CHECKING:
@@ -242,7 +243,23 @@ class Path:
             )
         if self.stop <= self.start:
             v = np.maximum(v, bottom)
+        if self.parameter == "lambda" and not self._linear and not v.all():
+            v = np.where(v == 0, self._near_zero, v)
         return v / self._problem.unit
+
+    @cached_property
+    def _near_zero(self) -> float:
+        """A lambda from which f stands still on the way to 0; an error where f grows for ever."""
+        positive = self.breakpoints[self.breakpoints > 0]
+        last = float(positive.min()) if positive.size else self.start
+        z = np.abs(self._trace.solutions(np.array([0.0, last / self._problem.unit])))
+        end, before = z[: self._problem.system.coupling.n_core].max(axis=0, initial=0.0)
+        if end > AT_BOUND * before:
+            raise ValueError(
+                "lambda = 0 has no solution here: f grows without end, for no function fits these "
+                "data without loss; ask for a value above 0"
+            )
+        return 0.5 * last
 
     def _columns(self, values: ArrayLike) -> Columns:
         t = self._t(values)
@@ -255,13 +272,15 @@ class Path:
         c = self._columns(value)
         objective = float(self._problem.objective(c)[0])
         low, high = c.interval[:, 0]
+        # At lambda = 0 f is a limit, and multipliers are zero.
+        limit = self.parameter == "lambda" and not self._linear and value == 0
         return Solution(
             self._spread(c.coef)[:, 0],
             float(c.intercept[0]),
             (float(low), float(high)),
-            self._spread(c.alpha)[:, 0],
-            objective,
-            float(c.lambda_[0]),
+            self._spread(c.alpha)[:, 0] * (0.0 if limit else 1.0),
+            0.0 if limit else objective,
+            0.0 if limit else float(c.lambda_[0]),
             None if c.epsilon is None else float(c.epsilon[0]),
             None if c.nu is None else float(c.nu[0]),
         )
