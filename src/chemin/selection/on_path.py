@@ -12,11 +12,14 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..path import Path
 from . import scorers
-from .criteria import ABOVE, MOST_VALUES, LeaveOneOut, knots_and_middles
+from .criteria import ABOVE, LeaveOneOut, knots_and_middles
 from .curve import Curve
 from .family import Family
 from .losses import EXACT, Loss
 from .piecewise import Floats, Piecewise
+
+# Each value costs a walk for every support vector.
+MOST_VALUES = 100
 
 
 class LeaveOneOutOnPath(LeaveOneOut):
@@ -24,13 +27,16 @@ class LeaveOneOutOnPath(LeaveOneOut):
 
     `Path.leave_one_out` gives the loss exactly at breakpoints and midpoints of the path, one value
     after the other as it is walked; between them the curve is drawn straight. `LeaveOneOut` walks a
-    path without each point instead and is exact everywhere. Class weights are those of all rows.
+    path without each point instead and is exact everywhere; it costs as many paths as there are
+    points, this one a short walk for each support vector at each value. Class weights are those of
+    all rows.
 
     Parameters
     ----------
     margin : float or None
         Stop where the loss is above (1 + margin) times the smallest so far: the curve, and its
-        range, end there. None: go through all values.
+        range, end there. A rise of that size before the minimum stops it too early. None: go
+        through all values.
     n_values : int
         At no more values than this, evenly among breakpoints and midpoints.
     scoring : str or None
