@@ -14,8 +14,9 @@ RUN = [p for p in [ROOT / "README.md", *PAGES] if p.is_file() and ">>> " in p.re
 OBJECTS = [
     chemin.svc_path,
     chemin.svr_path,
-    chemin.nu_svr_path,
     chemin.lasso_path,
+    chemin.PathNuSVR,
+    chemin.selection.LeaveOneOutOnPath,
     chemin.Path,
     chemin.load,
     display.PathDisplay,
@@ -43,7 +44,9 @@ def test_page(page):
 def test_docstring(thing):
     """Oracle: the output printed beside the example; `chemin` is there already."""
     runner = doctest.DocTestRunner()
-    for test in doctest.DocTestFinder().find(thing, globs={"chemin": chemin}):
+    for test in doctest.DocTestFinder().find(
+        thing, globs={"chemin": chemin, thing.__name__: thing}
+    ):
         assert runner.run(test).failed == 0, test.name
 
 

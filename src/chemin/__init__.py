@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from . import selection
+from . import datasets, selection
 from .api import lasso_path, nu_svr_path, one_class_path, svc_path, svr_path
 from .models import PathLasso, PathNuSVR, PathSVC, PathSVR
 from .path import Path, Solution, load
@@ -20,6 +20,7 @@ __all__ = [
     "PathSVR",
     "Solution",
     "__version__",
+    "datasets",
     "lasso_path",
     "load",
     "nu_svr_path",

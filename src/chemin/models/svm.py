@@ -402,8 +402,8 @@ class PathNuSVR(_PathRegressor):
 
     Examples
     --------
-    >>> X, y = chemin.datasets.make_sinexp(60, 0)
-    >>> model = PathNuSVR(nu=0.3, gamma=20.0).fit(X, y)
+    >>> X, y = chemin.datasets.make_sinexp(150, 0, noise=0.1)
+    >>> model = PathNuSVR(nu=0.3, gamma=300.0, stop=0.01).fit(X, y)
     >>> outside = abs(y - model.predict(X)) > model.epsilon_ + 1e-9
     >>> bool(outside.mean() <= model.nu_)
     True

@@ -46,9 +46,9 @@ class LeaveOneOutOnPath(LeaveOneOut):
 
     Examples
     --------
-    >>> X, y = chemin.datasets.make_sinexp(60, 0)
-    >>> criterion = LeaveOneOutOnPath(margin=0.2, scoring="neg_mean_absolute_error")
-    >>> model = chemin.PathSVR(gamma=20.0, cv=criterion).fit(X, y)
+    >>> X, y = chemin.datasets.make_sinexp(60, 0, noise=0.2)
+    >>> criterion = LeaveOneOutOnPath(margin=0.3, scoring="neg_mean_absolute_error")
+    >>> model = chemin.PathSVR(gamma=300.0, cv=criterion).fit(X, y)
     >>> bool(model.curve_.minimum <= model.curve_(model.curve_.range[0]))
     True
     """
