@@ -21,6 +21,7 @@ TITLES = {
     "svc": "C-SVM against 100 fits",
     "cvxcla": "C-SVM against cvxcla",
     "svr": "epsilon-SVR against 100 fits",
+    "nu": "nu-SVR against NuSVR, and leave-one-out",
     "lasso": "Lasso against lars_path",
     "choosing": "Choosing C by cross-validation",
     "growth": "Growth",
@@ -52,6 +53,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--large-seeds", type=int, default=3, help="the same from n = 5000 on")
     p.add_argument("--cvxcla", type=int, default=800, metavar="N", help="size against cvxcla")
     p.add_argument("--svr", type=whole_numbers, default=[200, 500, 1000, 2000], metavar="SIZES")
+    p.add_argument("--nu", type=int, default=1500, metavar="N", help="size of the toy of nu-SVR")
     p.add_argument("--choosing", type=whole_numbers, default=[500, 1000, 2000], metavar="SIZES")
     p.add_argument("--choosing-seeds", type=int, default=1, help="seeds of choosing")
     p.add_argument(
@@ -71,12 +73,14 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import choosing
     import growth
     import hotspots
+    import nu
     import speed
 
     return {
         "svc": lambda: speed.svc(o.sizes, o.seeds, o.large_seeds, o.repeats),
         "cvxcla": lambda: speed.cvxcla(o.cvxcla, o.repeats),
         "svr": lambda: speed.svr(o.svr, o.repeats),
+        "nu": lambda: nu.nu(o.nu, o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "growth": lambda: growth.growth(o.growth),

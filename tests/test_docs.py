@@ -15,6 +15,8 @@ OBJECTS = [
     chemin.svc_path,
     chemin.svr_path,
     chemin.lasso_path,
+    chemin.PathNuSVR,
+    chemin.selection.LeaveOneOutOnPath,
     chemin.Path,
     chemin.load,
     display.PathDisplay,
@@ -42,7 +44,9 @@ def test_page(page):
 def test_docstring(thing):
     """Oracle: the output printed beside the example; `chemin` is there already."""
     runner = doctest.DocTestRunner()
-    for test in doctest.DocTestFinder().find(thing, globs={"chemin": chemin}):
+    for test in doctest.DocTestFinder().find(
+        thing, globs={"chemin": chemin, thing.__name__: thing}
+    ):
         assert runner.run(test).failed == 0, test.name
 
 

@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from . import datasets, selection
 from .api import lasso_path, nu_svr_path, one_class_path, svc_path, svr_path
-from .models import PathLasso, PathSVC, PathSVR
+from .models import PathLasso, PathNuSVR, PathSVC, PathSVR
 from .path import Path, Solution, load
 
 try:
@@ -15,6 +15,7 @@ except PackageNotFoundError:  # a source tree on the path, not installed
 __all__ = [
     "Path",
     "PathLasso",
+    "PathNuSVR",
     "PathSVC",
     "PathSVR",
     "Solution",

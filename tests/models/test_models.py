@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, c
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, NuSVR
 
-from chemin import PathLasso, PathSVC, PathSVR, lasso_path, svc_path
+from chemin import PathLasso, PathNuSVR, PathSVC, PathSVR, lasso_path, nu_svr_path, svc_path
 from chemin.selection import Bootstrap632, CrossValidation, Family, LeaveOneOut
 
 CLOSE = 1e-6
@@ -66,6 +67,17 @@ def test_the_curve_is_that_of_the_criterion(noisy, svc):
     curve = CrossValidation(4)(Family(svc_path, *noisy))
     assert svc.lambda_ == curve.minimiser and svc.C_ == 1 / svc.lambda_
     np.testing.assert_array_equal(svc.curve_.knots, curve.knots)
+
+
+def test_the_curve_of_nu_svr(numbers):
+    """Oracle: the criterion on the family; NuSVR refitted in each fold at the chosen lambda."""
+    X, y = numbers
+    model = PathNuSVR(nu=0.3, gamma=20.0, cv=4).fit(X, y)
+    curve = CrossValidation(4)(Family(partial(nu_svr_path, nu=0.3), X, y, gamma=20.0))
+    assert model.lambda_ == curve.minimiser and model.C_ == 1 / model.lambda_
+    other = NuSVR(nu=0.3, C=model.C_, gamma=20.0, tol=1e-10)
+    scores = cross_val_score(other, X, y, cv=4, scoring="neg_mean_squared_error")
+    np.testing.assert_allclose(model.curve_.per_fold(model.lambda_), -scores, rtol=1e-6)
 
 
 def test_choices(numbers):
@@ -137,9 +149,11 @@ def test_class_weights_count_in_the_default_loss_only(noisy):
 
 # ---------------------------------------------------------------------- handing over
 
+MACHINES = {"svc": (PathSVC, SVC), "svr": (PathSVR, SVR), "nu-svr": (PathNuSVR, NuSVR)}
+
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "laplacian", "precomputed"])
-@pytest.mark.parametrize("kind", ["svc", "svr"])
+@pytest.mark.parametrize("kind", MACHINES)
 def test_to_sklearn(kind, kernel, noisy, numbers):
     """Oracle: LIBSVM at the same C, as scikit-learn fits it."""
     X, y = noisy if kind == "svc" else numbers
@@ -148,12 +162,12 @@ def test_to_sklearn(kind, kernel, noisy, numbers):
     if kernel == "precomputed":
         X, new = rbf_kernel(X, gamma=0.3), rbf_kernel(new, X, gamma=0.3)
     options = {"kernel": kernel, "cv": 3, "coef0": 1.0, "degree": 2, "stop": 0.2}
-    make = PathSVC if kind == "svc" else PathSVR
+    make, theirs = MACHINES[kind]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # wherever the minimum is
         model = make(**options).fit(X, y[:70])
     other = model.to_sklearn()
-    assert isinstance(other, SVC if kind == "svc" else SVR) and other.C == model.C_
+    assert isinstance(other, theirs) and other.C == model.C_
     how = "decision_function" if kind == "svc" else "predict"
     np.testing.assert_allclose(getattr(other, how)(new), getattr(model, how)(new), atol=CLOSE)
     if kind == "svc":
@@ -174,6 +188,39 @@ def test_to_sklearn_with_weights(noisy):
     np.testing.assert_allclose(f, model.decision_function(X), atol=CLOSE)
     with pytest.raises(ValueError, match="intercept=False cannot be handed over"):
         PathSVC(cv=3, intercept=False).fit(X, y).to_sklearn()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("nu", [0.1, 0.5, 0.9])
+def test_nu_svr_to_sklearn(numbers, nu, weighted):
+    """Oracle: NuSVR at the chosen lambda; the tube is where its points on the edge are."""
+    X, y = numbers
+    w = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
+    model = PathNuSVR(nu=nu, gamma=20.0, cv=3).fit(X, y, sample_weight=w)
+    other = model.to_sklearn()
+    assert other.nu == model.nu_ == nu and other.C == model.C_
+    # LIBSVM keeps kernel entries, which are at most 1 here, in single precision.
+    single = np.abs(model.dual_coef_).sum() * 2.0**-24
+    np.testing.assert_allclose(other.predict(X), model.predict(X), atol=single)
+    box = np.ones(len(y)) if w is None else w
+    beta = np.abs(other.dual_coef_[0]) * model.lambda_
+    edge = other.support_[(beta > 1e-4) & (beta < box[other.support_] - 1e-4)]
+    assert len(edge) > 0
+    width = np.abs(y - other.predict(X))[edge]
+    np.testing.assert_allclose(width, model.epsilon_, atol=single)
+
+
+def test_nu_svr_hands_over_its_own_intercept(numbers):
+    """Oracle: the model; at a whole nu n every intercept of an interval is as good."""
+    X, y = numbers
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # wherever the minimum is
+        model = PathNuSVR(nu=0.3, gamma=20.0, cv=3, stop=30.0).fit(X, y)
+    low, high = model.path_.at(model.lambda_).intercept_interval
+    assert high - low > 1e-3
+    other = model.to_sklearn()
+    np.testing.assert_array_equal(other.intercept_, model.intercept_)
+    np.testing.assert_allclose(other.predict(X), model.predict(X), atol=CLOSE)
 
 
 def test_lasso_to_sklearn(numbers, lasso):

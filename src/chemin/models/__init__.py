@@ -1,6 +1,6 @@
 """FOR WHOM: scikit-learn estimators that choose their own hyper-parameter."""
 
 from .lasso import PathLasso
-from .svm import PathSVC, PathSVR
+from .svm import PathNuSVR, PathSVC, PathSVR
 
-__all__ = ["PathLasso", "PathSVC", "PathSVR"]
+__all__ = ["PathLasso", "PathNuSVR", "PathSVC", "PathSVR"]

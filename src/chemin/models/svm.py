@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, NuSVR
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_labels, check_target, check_two_classes
-from ..api import svc_path, svr_path
+from ..api import nu_svr_path, svc_path, svr_path
 from ..kernels import Kernel
-from ..path import Solution
+from ..path import Path, Solution
 from ..selection import Family
 from ._base import PathEstimator
 
@@ -266,7 +268,49 @@ def _two_classes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return classes[(signs > 0).astype(np.intp)], classes
 
 
-class PathSVR(RegressorMixin, _PathMachine):
+class _PathRegressor(RegressorMixin, _PathMachine):
+    """What the regressors share: everything but the tube."""
+
+    max_events: int | None
+    verbose: int
+
+    @abstractmethod
+    def _path_function(self) -> Callable[..., Path]:
+        """The path function, its tube settled."""
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose lambda and learn the model; the parameters are those of `PathSVC.fit`."""
+        points = self._first_inputs(X)
+        self._choose(points, check_target(y, len(points)), sample_weight, groups)
+        return self
+
+    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        return Family(
+            self._path_function(),
+            X,
+            y,
+            sample_weight=sample_weight,
+            start=self.start,
+            stop=self.stop,
+            classifier=False,
+            intercept=self.intercept,
+            max_events=self.max_events,
+            verbose=self.verbose,
+            **self._kernel_options(),
+        )
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """f(x) for each row."""
+        return self._f(X)
+
+
+class PathSVR(_PathRegressor):
     """epsilon-SVR that chooses lambda = 1/C: the exact minimiser of a criterion.
 
         min  lambda/2 |f|^2 + sum_i w_i max(0, |y_i - f(x_i) - b| - epsilon)
@@ -324,37 +368,99 @@ class PathSVR(RegressorMixin, _PathMachine):
         self.max_events = max_events
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> PathSVR:
-        """Choose lambda and learn the model; the parameters are those of `PathSVC.fit`."""
-        points = self._first_inputs(X)
-        self._choose(points, check_target(y, len(points)), sample_weight, groups)
-        return self
-
-    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
-        return Family(
-            partial(svr_path, epsilon=self.epsilon),
-            X,
-            y,
-            sample_weight=sample_weight,
-            start=self.start,
-            stop=self.stop,
-            classifier=False,
-            intercept=self.intercept,
-            max_events=self.max_events,
-            verbose=self.verbose,
-            **self._kernel_options(),
-        )
-
-    def predict(self, X: ArrayLike) -> Floats:
-        """f(x) for each row."""
-        return self._f(X)
+    def _path_function(self) -> Callable[..., Path]:
+        return partial(svr_path, epsilon=self.epsilon)
 
     def to_sklearn(self) -> SVR:
         """The chosen model as sklearn.svm.SVR(C=C_), fitted on the same rows and weights."""
         return self._hand_over(partial(SVR, epsilon=self.epsilon))
+
+
+class PathNuSVR(_PathRegressor):
+    """nu-SVR that chooses lambda = 1/C: the exact minimiser of a criterion, at a given nu.
+
+        min  lambda/2 |f|^2 + nu W epsilon + sum_i w_i max(0, |y_i - f(x_i) - b| - epsilon)
+
+    over f, b and the tube's half width epsilon; W is the sum of the weights, n without any.
+
+    Parameters
+    ----------
+    nu : float in (0, 1]
+        At most this share of the points lies outside the tube, and at least this share are support
+        vectors (where the tube is open).
+    scoring : str, callable or None
+        Default: neg_mean_squared_error. See `chemin.selection.CrossValidation`.
+
+    The other parameters and attributes are those of `PathSVC`.
+
+    Attributes
+    ----------
+    nu_ : float
+        The nu of the chosen solution.
+    epsilon_ : float
+        Half the width of its tube, in units of y.
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(150, 0, noise=0.1)
+    >>> model = PathNuSVR(nu=0.3, gamma=300.0, stop=0.01).fit(X, y)
+    >>> outside = abs(y - model.predict(X)) > model.epsilon_ + 1e-9
+    >>> bool(outside.mean() <= model.nu_)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        intercept: bool = True,
+        cv: Any = 5,
+        scoring: Any = None,
+        choose: str = "min",
+        tolerance: float | None = None,
+        start: float | None = None,
+        stop: float | None = None,
+        n_jobs: int | None = None,
+        max_events: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.intercept = intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.choose = choose
+        self.tolerance = tolerance
+        self.start = start
+        self.stop = stop
+        self.n_jobs = n_jobs
+        self.max_events = max_events
+        self.verbose = verbose
+
+    def _path_function(self) -> Callable[..., Path]:
+        return partial(nu_svr_path, nu=self.nu)
+
+    def _learn(self, family: Family, solution: Solution) -> None:
+        super()._learn(family, solution)
+        assert solution.nu is not None and solution.epsilon is not None
+        self.nu_, self.epsilon_ = solution.nu, solution.epsilon
+
+    def to_sklearn(self) -> NuSVR:
+        """The chosen model as sklearn.svm.NuSVR(nu=nu_, C=C_), on the same rows and weights.
+
+        Where nu W is a sum of weights a whole interval of intercepts may be optimal: NuSVR takes
+        any of them, and is given this model's own.
+        """
+        model = self._hand_over(partial(NuSVR, nu=self.nu))
+        low, high = self.path_.at(self.lambda_).intercept_interval
+        if low < high:
+            model.intercept_ = self.intercept_.copy()
+            model._intercept_ = model.intercept_.copy()  # the one that LIBSVM predicts with
+        return model

@@ -12,6 +12,7 @@ from .criteria import (
 from .curve import Curve
 from .family import Family
 from .losses import EXACT
+from .on_path import LeaveOneOutOnPath
 
 EXACT_SCORES = tuple(EXACT)
 
@@ -24,6 +25,7 @@ __all__ = [
     "Curve",
     "Family",
     "LeaveOneOut",
+    "LeaveOneOutOnPath",
     "Split",
     "Trial",
 ]

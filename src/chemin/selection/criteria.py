@@ -284,7 +284,7 @@ class _Run:
         low, high, top = self._range(walks)
         functions = [walk.result for walk in walks]
         if loss is None:
-            values = _values([walked.path for walked in functions], low, top)
+            values = knots_and_middles([walked.path for walked in functions], low, top)
             functions = self._parallel(lambda walked: self._scores(walked, values), functions)
         return Curve(
             self._folds(functions),
@@ -423,14 +423,14 @@ class _Run:
         return Piecewise.through(u[order], loss[order])
 
 
-def _values(paths: list[Path], low: float, top: float) -> Floats:
+def knots_and_middles(paths: list[Path], low: float, top: float, most: int = MOST_VALUES) -> Floats:
     """Breakpoints of all paths and midpoints between them; of too many an even choice."""
     knots = np.concatenate([[low, top], *(path.breakpoints for path in paths)])
     knots = np.unique(knots[(knots >= low) & (knots <= top) & (knots > 0)])
     values = np.unique(np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])]))
-    if len(values) <= MOST_VALUES:
+    if len(values) <= most:
         return values
-    return values[np.linspace(0, len(values) - 1, MOST_VALUES).round().astype(int)]
+    return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
 
 
 def _interpolated(path: Path, cross: Floats, values: Floats) -> Floats:

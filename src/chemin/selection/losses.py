@@ -35,6 +35,7 @@ class Loss:
     best: float
     parts: Callable[[Pieces, Floats, Floats], Part]
     weigh: Callable[[Floats, Floats], Floats]
+    of_point: Callable[[Floats, Floats], Floats]  # L(y, f)
 
     def on_path(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> Piecewise:
         """The loss over a whole path; `cross` is the kernel between its rows and the points."""
@@ -127,15 +128,46 @@ def of_variance(y: Floats, w: Floats) -> Floats:
     return w / total
 
 
+# ---------------------------------------------------------------------- point by point
+
+
+def point_zero_one(y: Floats, f: Floats) -> Floats:
+    return ((f > 0) != (y > 0)).astype(float)
+
+
+def point_hinge(y: Floats, f: Floats) -> Floats:
+    return np.maximum(0.0, 1.0 - y * f)
+
+
+def point_absolute(y: Floats, f: Floats) -> Floats:
+    return np.abs(y - f)
+
+
+def point_squared(y: Floats, f: Floats) -> Floats:
+    return (y - f) ** 2
+
+
 EXACT = {
     loss.scoring: loss
     for loss in (
-        Loss("accuracy", "0/1 error", True, 1.0, zero_one, of_mean),
-        Loss("balanced_accuracy", "balanced error", True, 1.0, zero_one, of_balance),
-        Loss("neg_hinge_loss", "hinge loss", True, 0.0, hinge, of_mean),
-        Loss("neg_mean_squared_error", "squared error", False, 0.0, squared, of_mean),
-        Loss("neg_mean_absolute_error", "absolute error", False, 0.0, absolute, of_mean),
-        Loss("r2", "1 - r2", False, 1.0, squared, of_variance),
+        Loss("accuracy", "0/1 error", True, 1.0, zero_one, of_mean, point_zero_one),
+        Loss(
+            "balanced_accuracy", "balanced error", True, 1.0, zero_one, of_balance, point_zero_one
+        ),
+        Loss("neg_hinge_loss", "hinge loss", True, 0.0, hinge, of_mean, point_hinge),
+        Loss(
+            "neg_mean_squared_error", "squared error", False, 0.0, squared, of_mean, point_squared
+        ),
+        Loss(
+            "neg_mean_absolute_error",
+            "absolute error",
+            False,
+            0.0,
+            absolute,
+            of_mean,
+            point_absolute,
+        ),
+        Loss("r2", "1 - r2", False, 1.0, squared, of_variance, point_squared),
     )
 }
 DEFAULT = {True: EXACT["accuracy"], False: EXACT["neg_mean_squared_error"]}

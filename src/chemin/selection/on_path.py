@@ -1,0 +1,156 @@
+"""Leave-one-out on one path: no other is walked, the multiplier of each point walks to zero."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..path import Path
+from . import scorers
+from .criteria import ABOVE, LeaveOneOut, knots_and_middles
+from .curve import Curve
+from .family import Family
+from .losses import EXACT, Loss
+from .piecewise import Floats, Piecewise
+
+# Each value costs a walk for every support vector.
+MOST_VALUES = 100
+
+
+class LeaveOneOutOnPath(LeaveOneOut):
+    """Each point predicted by the model on all others, from the path on all rows alone.
+
+    `Path.leave_one_out` gives the loss exactly at breakpoints and midpoints of the path, one value
+    after the other as it is walked; between them the curve is drawn straight. `LeaveOneOut` walks a
+    path without each point instead and is exact everywhere; it costs as many paths as there are
+    points, this one a short walk for each support vector at each value. Class weights are those of
+    all rows.
+
+    Parameters
+    ----------
+    margin : float or None
+        Stop where the loss is above (1 + margin) times the smallest so far: the curve, and its
+        range, end there. A rise of that size before the minimum stops it too early. None: go
+        through all values.
+    n_values : int
+        At no more values than this, evenly among breakpoints and midpoints.
+    scoring : str or None
+        One of `chemin.selection.EXACT_SCORES`. Default: as in `CrossValidation`.
+    n_jobs : int or None
+        Threads for the values.
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(60, 0, noise=0.2)
+    >>> criterion = LeaveOneOutOnPath(margin=0.3, scoring="neg_mean_absolute_error")
+    >>> model = chemin.PathSVR(gamma=300.0, cv=criterion).fit(X, y)
+    >>> bool(model.curve_.minimum <= model.curve_(model.curve_.range[0]))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        margin: float | None = None,
+        n_values: int = MOST_VALUES,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(scoring=scoring, n_jobs=n_jobs)
+        if margin is not None and not (np.isfinite(margin) and margin >= 0):
+            raise ValueError(f"margin must be a number >= 0 or None, got {margin!r}")
+        if n_values < 2:
+            raise ValueError(f"n_values must be a whole number from 2, got {n_values!r}")
+        self.margin, self.n_values = margin, n_values
+
+    def __call__(self, family: Family) -> Curve:
+        """The curve for a family of paths, of which the one on all rows is walked."""
+        loss, path = self._known_loss(family), family.path
+        values = _as_walked(path, self.n_values)
+        errors = _errors(loss, family, by_cost=self.scoring is None)
+        losses = self._losses(values, lambda value: errors(path.leave_one_out(value)))
+        values = values[: len(losses)]
+        u = 1.0 / values if path.affine_in_inverse else values
+        order = np.argsort(u)
+        low, high = float(values.min()), float(values.max())
+        return Curve(
+            [Piecewise.through(u[order], point[order]) for point in losses.T],
+            path,
+            range=(low, high),
+            top=min(high, max(path.start, path.stop)),
+            scoring=loss.scoring,
+            loss=loss.name,
+            best=loss.best,
+            exact=False,
+        )
+
+    def _known_loss(self, family: Family) -> Loss:
+        loss = scorers.find_loss(self.scoring, family.classifier)
+        if loss is None:
+            kind = "classification" if family.classifier else "regression"
+            names = [name for name, known in EXACT.items() if known.labels == family.classifier]
+            raise ValueError(
+                f"scoring must be one of {', '.join(names)} or None for leave-one-out of "
+                f"{kind} on its path, got {self.scoring!r}"
+            )
+        return loss
+
+    def _losses(self, values: Floats, loss_at: Callable[[float], Floats]) -> Floats:
+        """Losses of all points, one row a value, up to the one at which the margin is passed."""
+        jobs = effective_n_jobs(self.n_jobs)
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        size = len(values) if self.margin is None else jobs
+        rows: list[Floats] = []
+        for k in range(0, len(values), size):
+            rows += run(delayed(loss_at)(float(v)) for v in values[k : k + size])
+            passed = self._passed(np.mean(rows, axis=1))
+            if passed is not None:
+                return np.array(rows[: passed + 1])
+        return np.array(rows)
+
+    def _passed(self, means: Floats) -> int | None:
+        """The first of the losses that is above the smallest before it by the margin."""
+        if self.margin is None:
+            return None
+        above = means > (1.0 + self.margin) * np.minimum.accumulate(means)
+        above[:1] = False
+        return int(np.argmax(above)) if above.any() else None
+
+
+def _errors(loss: Loss, family: Family, *, by_cost: bool) -> Callable[[Floats], Floats]:
+    """The loss of each point that takes part as a fold of its own: n omega_i L(y_i, f_i)."""
+    used, classes = family.used, family.path.classes_
+    y = np.asarray(family.y, dtype=float) if classes is None else family.y == classes[1]
+    target = (y if classes is None else np.where(y, 1.0, -1.0))[used]
+    # By default errors count as in training; scikit-learn's scores know no class weights.
+    weight = (family.cost if by_cost else family.weight)[used]
+    omega = len(used) * loss.weigh(target, weight)
+    return lambda f: np.asarray(omega * loss.of_point(target, f[used]))
+
+
+def _as_walked(path: Path, most: int) -> Floats:
+    """Breakpoints and midpoints in the order walked, and what lies above the start."""
+    if not np.isfinite(path.start):
+        raise ValueError(f"the path on all rows is empty: {path.reason}")
+    low, top = min(path.start, path.stop), max(path.start, path.stop)
+    if not path.complete:
+        warnings.warn(
+            f"the path ended early, and the curve with it, at {path.parameter} = "
+            f"{path.stop:.4g}: {path.reason}",
+            stacklevel=4,
+        )
+    values = knots_and_middles([path], low, top, most)
+    if path.stop > path.start:
+        return values
+    if path.closed_above and path.affine_in_inverse:
+        # Models without a point may start above; far above f has all but stopped to move.
+        values = np.concatenate([values, path.start * np.array([2.0, ABOVE])])
+    return values[::-1]
+
+
+__all__ = ["LeaveOneOutOnPath"]
