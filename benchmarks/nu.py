@@ -19,6 +19,7 @@ SAMPLE = 60  # breakpoints at which NuSVR is fitted; the time of all is extrapol
 CHECKED = 1000  # certificates at no more values
 TOY = 1500
 TRAINING = 406  # rows of boston
+FRACTIONS = (1e-1, 1e-2, 1e-3)  # of the start, where points are left out
 LEFT_OUT = 60  # support vectors without which SMO is trained; the time of all is extrapolated
 EPSILON = 0.1
 
@@ -53,7 +54,15 @@ def nu(toy: int, repeats: int) -> str:
     data = cases(toy)
     paths = [_path(case, nu, repeats) for case in data for nu in NUS]
     header = ("data", "nu", "events", "path s", "every breakpoint s", "ratio of that")
-    out = ("data", "model", "support vectors", "leave-one-out s", "training again s", "ratio")
+    out = (
+        "data",
+        "model",
+        "lambda",
+        "support vectors",
+        "leave-one-out s",
+        "training again s",
+        "ratio",
+    )
     return "\n\n".join(
         [
             'Fits of `NuSVR(kernel="precomputed", tol=1e-3, cache_size=1000)` at every breakpoint '
@@ -64,8 +73,8 @@ def nu(toy: int, repeats: int) -> str:
             "standardised; exp(-|x - x'|^2 / (2 width^2)). The certificate as in the other tables, "
             f"at {CHECKED} breakpoints and midpoints at most.",
             table((*header, f"{GRID} values s", "of that", "worst certificate"), paths),
-            "`path.leave_one_out(value)` at one lambda, 1e-2 of the start, beside SMO (same "
-            "tolerance) trained again without each support vector, extrapolated from "
+            "`path.leave_one_out(value)` at one lambda, given as a part of the start, beside SMO "
+            "(same tolerance) trained again without each support vector, extrapolated from "
             f"{LEFT_OUT} of them; nu = 0.5, epsilon = {EPSILON:g}. Apart: the largest difference "
             "from SMO, which stops at its tolerance.",
             table((*out, "apart"), [row for case in data for row in _left_out(case)]),
@@ -120,11 +129,15 @@ def _left_out(case: Case) -> list[tuple[Any, ...]]:
             lambda value: SVR(epsilon=EPSILON, C=1 / value, **LIBSVM),
         ),
     ]
-    return [(case.name, name, *_leave_out(case, path, make)) for name, path, make in pairs]
+    return [
+        (case.name, name, f"{part:g}", *_leave_out(case, path, make, part))
+        for name, path, make in pairs
+        for part in FRACTIONS
+    ]
 
 
-def _leave_out(case: Case, path: Any, make: Callable[..., Any]) -> tuple[Any, ...]:
-    value = 1e-2 * path.start
+def _leave_out(case: Case, path: Any, make: Callable[..., Any], part: float) -> tuple[Any, ...]:
+    value = part * path.start
     ours, f = best_of(1, lambda: path.leave_one_out(value))
     support = path.at(value).support
     some = _evenly(support, LEFT_OUT)
