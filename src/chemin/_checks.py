@@ -380,9 +380,12 @@ def _symmetrised(K: Array) -> Array:
     Each term is halved first: the sum of two large entries could overflow.
     """
     out = np.empty_like(K)
-    for rows in _row_blocks(len(K)):
-        np.multiply(K[rows], 0.5, out=out[rows])
-        out[rows] += 0.5 * K[:, rows].T
+    blocks = list(_row_blocks(len(K)))
+    for k, rows in enumerate(blocks):
+        for columns in blocks[: k + 1]:  # by tiles: a whole block of columns is slow to read
+            tile = 0.5 * K[rows, columns]
+            tile += 0.5 * K[columns, rows].T
+            out[rows, columns], out[columns, rows] = tile, tile.T
     return out
 
 

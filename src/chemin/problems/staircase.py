@@ -212,6 +212,8 @@ class Coupling:
         """From variables to rows of A, adding up those that share one."""
         if self.plain:
             return core
+        if core.ndim == 1:
+            return np.asarray(np.bincount(self.index, core, len(self.gram)), dtype=np.float64)
         folded = np.zeros((len(self.gram), *core.shape[1:]))
         np.add.at(folded, self.index, core)
         return folded
