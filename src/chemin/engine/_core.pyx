@@ -137,6 +137,8 @@ cdef class Core:
         double[::1] bent_border, flow, bundle
         bint flowing  # flow is A S z' of the present direction
         Py_ssize_t[::1] anchor, slot_row  # slot_row: where GW has the row of who came or went
+        Py_ssize_t[::1] left_at  # and the breakpoint at which it went, from this level
+        double[::1] left_from
         readonly Py_ssize_t stride
         double[::1] mt0, mt1, mlen
         Py_ssize_t[::1] mns
@@ -229,6 +231,7 @@ cdef class Core:
         self.scaled = np.zeros((self.ucap, cap))
         self.bent = np.zeros((self.bcap, cap))
         self.slot_row = np.zeros(cap, dtype=np.intp)
+        self.left_at, self.left_from = np.zeros(cap, dtype=np.intp), np.zeros(cap)
         self.mon = np.zeros((self.bcap, cap), dtype=np.int8)
         self.mt0, self.mt1, self.mlen = (np.zeros(self.bcap) for _ in range(3))
         self.mns = np.zeros(self.bcap, dtype=np.intp)
@@ -469,7 +472,7 @@ cdef class Core:
         with nogil:
             memcpy(&self.z0[0], &self.zs[0], self.ns * sizeof(double))
             for w in range(self.cap):
-                self.slot_row[w] = -1
+                self.slot_row[w] = self.left_at[w] = -1
             for w in range(self.nw):
                 self.w_var[w] = variables[w]
                 self.w_on[w] = 1
@@ -986,6 +989,7 @@ cdef class Core:
         x = self.stair[i]
         y = x - side  # the tread that it comes from
         self.hw[w] = self.value[i, y] + self.t * self.slope[i, y]
+        self.left_at[s], self.left_from[s] = self.n_moves - 1, self.hw[w]
         self.nw += 1
         self._watch_rates(way)
         return C_GOES_ON
@@ -1062,6 +1066,7 @@ cdef class Core:
                     if self.owner[w] < n:
                         h_end[i] -= self.sigma[i] * self.border[self.owner[w], e] * self.DZ[a, w]
             self._measure_drift(&h_end[0])
+            self._measure_departures(&h[0], t0)
             # Many doubtful cost more than computing all at more anchors, few less.
             if doubtful * DOUBTFUL > m * n:
                 self.stride = max(self.stride // 2, 1)
@@ -1198,8 +1203,18 @@ cdef class Core:
                 x = max(x, h[i] - self.value[i, j + 1] - self.t * self.slope[i, j + 1])
                 self.off_pins = max(self.off_pins, x / keep)
 
-    cdef inline Py_ssize_t _border_slot(self, Py_ssize_t e) noexcept nogil:
-        return self.slot_of[self.n_core + e]
+    cdef void _measure_departures(self, const double *h, double t0) noexcept nogil:
+        """The same for those who left a tread on the way, at the breakpoint where they did."""
+        cdef Py_ssize_t s, i, j
+        cdef double x, keep
+        for s in range(self.ns):
+            i, j = self.owner[s], self.left_at[s]
+            if j < 0 or i >= self.n_core:
+                continue
+            x = h[i] - self.sigma[i] * dot(self.ns, &self.GW[self.slot_row[s], 0], &self.DZ[j, 0])
+            x -= (self.mt1[j] - t0) * self.r[i]
+            keep = self.keep[i] + fabs(self.keep_0 + self.mt1[j] * self.keep_1)
+            self.off_treads = max(self.off_treads, fabs(x - self.left_from[s]) / keep)
 
     def record(self):
         """The block's moves (t0, t1, length, variables, rates) and events, as lists."""
