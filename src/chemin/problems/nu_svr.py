@@ -54,6 +54,9 @@ from .svr import ABOVE, BELOW, LOWER, SVR, UPPER, WITHIN
 
 ZERO, EDGE, FULL = 1, 2, 3  # columns of the staircase table, for the multipliers
 CLOSED, OPEN = 1, 2  # and for d
+# Multipliers that add up to less than their share by more than this part of it: the constraint is
+# slack. Far above round-off, and below what certificates see.
+SLACK = 1e-10
 TIED = 64 * EPS  # targets nearer than this, relative to the largest, are equal
 
 
@@ -221,7 +224,7 @@ class NuSVR(Problem):
         near = AT_BOUND * self.z_unit
         r = self.y[:, None] - self.K @ coef
         size = np.abs(alpha).sum(axis=0)
-        slack = size < share - near * len(self.y)  # the tube is closed, and stays so
+        slack = size < share * (1.0 - SLACK)  # the tube is closed, and stays so
         up, low = self._loose(alpha)
         if not self.intercept:
             outside = np.abs(alpha) > near
@@ -245,7 +248,7 @@ class NuSVR(Problem):
         assert c.nu is not None
         above, below = c.alpha > near, c.alpha < -near
         size = np.abs(c.alpha).sum(axis=0)
-        if np.any(size < c.nu * self.w.sum() - near * len(self.y)):  # the tube is closed
+        if np.any(size < c.nu * self.w.sum() * (1.0 - SLACK)):  # the tube is closed
             return _halves(0.5, r, ~above, ~below)
         up, low = self._loose(c.alpha).any(axis=1)
         out: list[tuple[float, Floats]] = []
