@@ -143,13 +143,13 @@ class PathLasso(RegressorMixin, PathEstimator):
         self._data = (family.X, self.path_.y, self.path_.weight)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """x'coef_ + intercept_ for each row."""
+        """`x'coef_ + intercept_` for each row."""
         return np.asarray(self._inputs(X) @ self.coef_ + self.intercept_)
 
     def to_sklearn(self) -> Lasso | LinearRegression:
-        """The chosen model as sklearn.linear_model.Lasso(alpha=alpha_), fitted on the same rows.
+        """The chosen model as `sklearn.linear_model.Lasso(alpha=alpha_)`, fitted on the same rows.
 
-        LinearRegression where lambda_ is 0.
+        LinearRegression where `lambda_` is 0.
         """
         check_is_fitted(self)
         if self.alpha_ == 0:

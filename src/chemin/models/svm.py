@@ -56,7 +56,7 @@ class _PathMachine(PathEstimator):
 
     @property
     def coef_(self) -> Floats:
-        """f(x) = x'coef_ + intercept_, for the linear kernel."""
+        """`f(x) = x'coef_ + intercept_`, for the linear kernel."""
         if not (isinstance(self.kernel, str) and self.kernel == "linear"):
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
@@ -138,7 +138,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
     Attributes
     ----------
     lambda_, C_ : float
-        The chosen value, and 1/lambda_.
+        The chosen value, and `1/lambda_`.
     curve_ : Curve
         The criterion over all lambda.
     path_ : Path
@@ -147,7 +147,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
     support_ : ndarray of int
         Rows that are support vectors.
     support_vectors_, dual_coef_, intercept_, coef_ : ndarray
-        As in sklearn.svm.SVC; coef_ for the linear kernel only.
+        As in sklearn.svm.SVC; `coef_` for the linear kernel only.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has names for all its columns.
