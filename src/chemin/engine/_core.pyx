@@ -11,9 +11,9 @@ brought up to date at the end of the block by rank-k products (only its lower ha
     enters:  u = (H g; -1), d = 1 / s          slots of free variables only grow within a block;
     leaves:  u = H e_k,     d = -1 / H_kk      who leaves keeps its slot, empty, until the end
 
-Only variables on treads and on the watch list are looked at; `verify` then checks everybody at
-every breakpoint by one matrix product. A block that fails is forgotten and walked again: H0 has
-not been touched.
+Only variables on treads and on the watch list are looked at; `verify` then checks everybody: at a
+few breakpoints by a product with A, between them by a bound. A block that fails is forgotten and
+walked again: H0 has not been touched.
 """
 
 import numpy as np

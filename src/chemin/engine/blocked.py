@@ -1,4 +1,4 @@
-"""The fast walk: blocks of steps in the compiled core, verified by one matrix product each.
+"""The fast walk: blocks of steps in the compiled core, each of them verified.
 
 The same walk as `reference.Walker`, to the letter where it matters; the reference itself takes
 over for an event when a pivot vanishes (a jump) or when the inverse is no longer trusted.

@@ -1,7 +1,7 @@
 """Leave one point out, exactly: its multipliers walk to zero from the solution with it.
 
 At a fixed t the variables of point i are held at (1 - s) z_i while s goes from 0 to 1, and g moves
-by s e (in nu-SVR the right-hand side nu W goes to nu (W - w_i) with them). All others stay on their
+by s e, which the problem tells (a constraint may count the points). All others stay on their
 staircases: the walk of `reference.py`, with one moving pin and some six events. At s = 1 the others
 stand where they would without the point, whatever its own residual.
 

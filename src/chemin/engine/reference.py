@@ -53,8 +53,8 @@ LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given 
 BLIND = 1e-6  # a path stops where round-off exceeds this fraction of the linear term
 NOUGHT = 1e-13  # of where the walk began: what happens below is not told from the end at 0
 # Added to the offsets of pins' upper ends, among offsets in [1, 2). Any distinct offsets will do;
-# so large, those of two variables that oppose each other (two copies of a point, in a tube that is
-# closing) never add up to a state that only both together can leave.
+# so large, those of two variables that oppose each other (one row of the matrix, with two signs)
+# never add up to a state that only both together can leave.
 DOWN_FIRST = 3.0
 NULL = 1e-14  # an eigenvalue of m rows below m times this, relative to the largest, is zero
 NEAR_ZERO = 1e-9  # likewise: where solutions need not be unique any more
