@@ -14,6 +14,10 @@ brought up to date at the end of the block by rank-k products (only its lower ha
 Only variables on treads and on the watch list are looked at; `verify` then checks everybody: at a
 few breakpoints by a product with A, between them by a bound. A block that fails is forgotten and
 walked again: H0 has not been touched.
+
+**Careful blocks.** An inverse that has been near singular on its way stays imprecise: d_j u_j u_j'
+that nearly cancel are much larger than their sum. After drift, blocks begin with a fresh inverse,
+solves are refined with G_FF itself, and a frail pivot has H0 computed again there and then.
 """
 
 import numpy as np
@@ -22,6 +26,7 @@ from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
 from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dsymv, dsyrk
+from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 # blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
 include "blas_int.pxi"
@@ -39,6 +44,7 @@ cdef enum:
 
 cdef enum:
     MOST = 64  # moves in a block
+    LAPACK_BLOCK = 32  # columns that LAPACK takes at a time
     DOUBTFUL = 256  # one in so many may be looked at closely before anchors are set nearer
 
 cdef double EPS = np.finfo(np.float64).eps
@@ -121,6 +127,11 @@ cdef class Core:
         readonly Py_ssize_t nw, wcap
         Py_ssize_t[::1] w_var
         char[::1] w_on
+        # of each row: the stairs below and above, no stairs for who has left; and what belongs to
+        # its variable
+        double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_sigma
+        Py_ssize_t[::1] cornered  # rows at corners: those with offsets
+        Py_ssize_t n_cornered
         double[::1] hw, hd, hj
         double[:, ::1] GW
         # everybody
@@ -151,6 +162,11 @@ cdef class Core:
         public double precision, still, nil, doubt, indefinite, down_first
         double edge  # the tolerance of unpenalised variables: they are of the residuals' own kind
         public double longest, tiny_t, look_again
+        public bint careful
+        public double frail  # pivots below this part of the diagonal spoil an updated inverse
+        double[:, ::1] GF, square  # G_FF by slots, in careful blocks
+        double[::1] wanted, lacking, lapack_work
+        blas_int[::1] swaps
 
     def __init__(self, system, Py_ssize_t block):
         coupling = system.coupling
@@ -224,6 +240,7 @@ cdef class Core:
         self.d = np.zeros(self.ucap)
         self.g = np.zeros(cap)
         self.v = np.zeros(cap)
+        self.wanted, self.lacking = np.zeros(cap), np.zeros(cap)
         self.jump = np.zeros(cap)
         self.work = np.zeros(max(self.ucap, cap))
         self.DZ = np.zeros((self.bcap, cap))
@@ -273,6 +290,11 @@ cdef class Core:
         self.lo[s] = self.value[i, j - 1]
         self.hi[s] = self.value[i, j + 1]
         self.b[s] = -self.sigma[i] * (self.r[i] + self.slope[i, j]) * way
+
+    def renew(self, H):
+        """A fresh inverse of G_FF, in slot order, and z' by it."""
+        np.asarray(self.H)[: self.ns, : self.ns] = H
+        self.redirect()
 
     def redirect(self):
         """z' = H b, afresh."""
@@ -456,28 +478,61 @@ cdef class Core:
         const double[::1] keep, double keep_0, double keep_1,
     ):
         """Begin a block, looking at these pinned variables."""
-        cdef Py_ssize_t w, need = len(variables) + self.ucap + 1
+        cdef Py_ssize_t i, w, need = len(variables) + self.ucap + 1
         if need > self.wcap or self.GW.shape[1] != self.cap:
             self.wcap = max(need, self.wcap)
             self.GW = np.zeros((self.wcap, self.cap))
             self.turned = np.zeros((self.bcap, self.wcap))
             self.w_var = np.zeros(self.wcap, dtype=np.intp)
             self.w_on = np.zeros(self.wcap, dtype=np.int8)
+            self.cornered = np.zeros(self.wcap, dtype=np.intp)
             self.hw, self.hd, self.hj = (np.zeros(self.wcap) for _ in range(3))
+            self.w_lo, self.w_los, self.w_hi, self.w_his = (np.zeros(self.wcap) for _ in range(4))
+            self.w_tol, self.w_root, self.w_r = (np.zeros(self.wcap) for _ in range(3))
+            self.w_sigma = np.zeros(self.wcap)
         self.tol, self.keep = np.array(tol), np.array(keep)
         self.edge = np.max(np.asarray(tol)[: self.n_core])
         self.keep_0, self.keep_1 = keep_0, keep_1
         self.nw = len(variables)
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
+        self.n_cornered = 0
         with nogil:
             memcpy(&self.z0[0], &self.zs[0], self.ns * sizeof(double))
             for w in range(self.cap):
                 self.slot_row[w] = self.left_at[w] = -1
             for w in range(self.nw):
-                self.w_var[w] = variables[w]
-                self.w_on[w] = 1
-                self.hw[w] = h[variables[w]]
-                self._row(variables[w], &self.GW[w, 0])
+                i = variables[w]
+                self._new_row(w, i, h[i])
+                self._row(i, &self.GW[w, 0])
+                if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
+                    self._corner(w)
+        if self.careful:
+            if self.GF is None or self.GF.shape[0] != self.cap:
+                self.GF, self.square = (np.zeros((self.cap, self.cap)) for _ in range(2))
+                self.lapack_work = np.zeros(LAPACK_BLOCK * self.cap)
+                self.swaps = np.zeros(self.cap, dtype=np.dtype(f"i{sizeof(blas_int)}"))
+            with nogil:
+                for w in range(self.ns):
+                    self._row(self.owner[w], &self.GF[w, 0])
+                self._refine(&self.b[0], &self.zd[0])
+
+    cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil:
+        """Row w watches variable i, at a pin, with residual h."""
+        self.w_var[w], self.w_on[w], self.hw[w] = i, 1, h
+        self.w_tol[w], self.w_root[w] = self.tol[i], self.root[i]
+        self.w_r[w], self.w_sigma[w] = self.r[i], self.sigma[i]
+        self._look_around(w)
+
+    cdef inline void _corner(self, Py_ssize_t w) noexcept nogil:
+        """Row w has offsets."""
+        self.cornered[self.n_cornered] = w
+        self.n_cornered += 1
+
+    cdef void _look_around(self, Py_ssize_t w) noexcept nogil:
+        """Which treads are below and above the pin of row w."""
+        cdef Py_ssize_t i = self.w_var[w], j = self.stair[self.w_var[w]]
+        self.w_lo[w], self.w_los[w] = self.value[i, j - 1], self.slope[i, j - 1]
+        self.w_hi[w], self.w_his[w] = self.value[i, j + 1], self.slope[i, j + 1]
 
     def run(self, double way, double t_end):
         """Walk until the block is full, t_end is reached or a pivot vanishes."""
@@ -512,11 +567,13 @@ cdef class Core:
 
     cdef void _watch_rates(self, double way) noexcept nogil:
         """h' of the watched: -(sigma G z' + r)."""
-        cdef Py_ssize_t w, i
-        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.zd[0], 0.0, &self.hd[0])
+        cdef Py_ssize_t w
+        cdef double *hd = &self.hd[0]
+        cdef const double *sigma = &self.w_sigma[0]
+        cdef const double *r = &self.w_r[0]
+        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.zd[0], 0.0, hd)
         for w in range(self.nw):
-            i = self.w_var[w]
-            self.hd[w] = -(self.sigma[i] * self.hd[w] + self.r[i] * way)
+            hd[w] = -(sigma[w] * hd[w] + r[w] * way)
 
     cdef double _noise_z(self) noexcept nogil:
         cdef double largest = 0.0
@@ -534,6 +591,10 @@ cdef class Core:
         """How precisely z_i can be known."""
         return self.precision * self.box[i] if i < self.n_core else self.edge
 
+    cdef inline double _noise_h(self, Py_ssize_t w, double size, double span) noexcept nogil:
+        """Below this the residual of row w does not move."""
+        return self.still * (self.w_root[w] * size + fabs(self.w_r[w])) + self.w_tol[w] / span
+
     cdef double _size_zd(self) noexcept nogil:
         """A bound on |G| |z'| divided by sqrt(G_ii)."""
         cdef double total = 0.0
@@ -545,8 +606,8 @@ cdef class Core:
 
     cdef int _step(self, double way, double t_end) noexcept nogil:
         """Advance to the first block; near corners are given offsets."""
-        cdef Py_ssize_t s, w, i, j, who = -1
-        cdef double best = INFINITY, step, gap, rate, noise, size, noise_z
+        cdef Py_ssize_t s, w, i, who = -1
+        cdef double best = INFINITY, step, gap, rate, noise, size, noise_z, t = self.t
         cdef double span = max(fabs(self.t), EPS)
         cdef bint slot = True, cut = False
         noise_z = self._noise_z()
@@ -567,24 +628,18 @@ cdef class Core:
             step = gap / rate if gap > 0 else 0.0
             if step < best:
                 best, who, slot = step, s, True
-        for w in range(self.nw):
-            if not self.w_on[w]:
-                continue
-            i = self.w_var[w]
-            j = self.stair[i]
-            noise = self.still * (self.root[i] * size + fabs(self.r[i])) + self.tol[i] / span
-            rate = self.hd[w] - self.slope[i, j + 1] * way
+        for w in range(self.nw):  # `gap < best * rate` before the division: few pass
+            noise = self._noise_h(w, size, span)
+            rate = self.hd[w] - self.w_his[w] * way
             if rate > noise:
-                gap = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - self.hw[w]
-                step = gap / rate if gap > 0 else 0.0
-                if step < best:
-                    best, who, slot = step, w, False
-            rate = self.slope[i, j - 1] * way - self.hd[w]
+                gap = max(self.w_hi[w] + t * self.w_his[w] - self.hw[w], 0.0)
+                if gap < best * rate:
+                    best, who, slot = gap / rate, w, False
+            rate = self.w_los[w] * way - self.hd[w]
             if rate > noise:
-                gap = self.hw[w] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]
-                step = gap / rate if gap > 0 else 0.0
-                if step < best:
-                    best, who, slot = step, w, False
+                gap = max(self.hw[w] - self.w_lo[w] - t * self.w_los[w], 0.0)
+                if gap < best * rate:
+                    best, who, slot = gap / rate, w, False
         # Long ways are cut, as in the reference.
         if fabs(t_end) < fabs(self.t) and fabs(self.t) > max(fabs(t_end), self.tiny_t):
             if best > self.longest * fabs(self.t):
@@ -630,14 +685,14 @@ cdef class Core:
 
     cdef void _find_corners(self, Py_ssize_t who, bint slot) noexcept nogil:
         """Offsets for all that stand at a corner, the blocking one among them."""
-        cdef Py_ssize_t s, w, i, j
-        cdef double x, near
+        cdef Py_ssize_t s, w, i
+        cdef double x, y, near, t = self.t
         cdef bint blocks
+        self._forget_offsets()
         for s in range(self.ns):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            self.off_lo[i] = self.off_hi[i] = INFINITY
             x = self.zs[s]
             near = self._blur(i)
             blocks = slot and s == who
@@ -646,31 +701,22 @@ cdef class Core:
             if self.hi[s] - x <= near or (blocks and self.zd[s] > 0):
                 self.off_hi[i] = self._random()
         for w in range(self.nw):
-            if not self.w_on[w]:
+            x = self.hw[w] - self.w_lo[w] - t * self.w_los[w]
+            y = self.w_hi[w] + t * self.w_his[w] - self.hw[w]
+            if min(x, y) > self.w_tol[w] and (slot or w != who):
                 continue
             i = self.w_var[w]
-            j = self.stair[i]
-            self.off_lo[i] = self.off_hi[i] = INFINITY
-            x = self.hw[w] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]
-            if x <= self.tol[i]:
+            near = max(self.w_tol[w], min(x, y))  # who blocks does, whatever its rounding says
+            if x <= near:
                 self.off_lo[i] = self._random()
-            x = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - self.hw[w]
-            if x <= self.tol[i]:
+            if y <= near:
                 self.off_hi[i] = self._random() + self.down_first
-        if not slot and who >= 0:  # it blocks, whatever its rounding says
-            i = self.w_var[who]
-            if self.off_lo[i] == INFINITY and self.off_hi[i] == INFINITY:
-                j = self.stair[i]
-                x = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - self.hw[who]
-                if x < self.hw[who] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]:
-                    self.off_hi[i] = self._random() + self.down_first
-                else:
-                    self.off_lo[i] = self._random()
+            self._corner(w)
         self.settling = True
 
     cdef int _settle(self, double way) noexcept nogil:
         """Take variables over their corners until all can go on."""
-        cdef Py_ssize_t s, w, i, j, who, jumps, turns = 0
+        cdef Py_ssize_t s, w, x, i, who, jumps, turns = 0
         cdef double best, step, rate, noise, size, noise_z
         cdef double span = max(fabs(self.t), EPS)
         cdef bint slot
@@ -695,26 +741,25 @@ cdef class Core:
                     step = -self.off_lo[i] / rate
                     if step < best:
                         best, who, slot, side = step, s, True, -1
-            for w in range(self.nw):
+            for x in range(self.n_cornered):
+                w = self.cornered[x]
                 if not self.w_on[w]:
                     continue
                 i = self.w_var[w]
-                if self.off_lo[i] == INFINITY and self.off_hi[i] == INFINITY:
-                    continue
-                j = self.stair[i]
-                noise = self.still * (self.root[i] * size + fabs(self.r[i])) + self.tol[i] / span
-                rate = self.hd[w] - self.slope[i, j + 1] * way
+                noise = self._noise_h(w, size, span)
+                rate = self.hd[w] - self.w_his[w] * way
                 if rate > noise and self.off_hi[i] < INFINITY:
                     step = self.off_hi[i] / rate
                     if step < best:
                         best, who, slot, side = step, w, False, 1
-                rate = self.slope[i, j - 1] * way - self.hd[w]
+                rate = self.w_los[w] * way - self.hd[w]
                 if rate > noise and self.off_lo[i] < INFINITY:
                     step = self.off_lo[i] / rate
                     if step < best:
                         best, who, slot, side = step, w, False, -1
             if who < 0:
                 self._forget_offsets()
+                self.settling = False
                 return C_GOES_ON
             turns += 1
             if turns > 20 * self.N + 100:
@@ -731,7 +776,7 @@ cdef class Core:
     cdef void _move_offsets(
         self, double step, double way, double noise_z, double size, double span
     ) noexcept nogil:
-        cdef Py_ssize_t s, w, i, j
+        cdef Py_ssize_t s, w, x, i
         cdef double rate, noise
         for s in range(self.ns):
             i = self.slot_var[s]
@@ -744,28 +789,28 @@ cdef class Core:
                 self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
             if self.off_lo[i] < INFINITY:
                 self.off_lo[i] = max(self.off_lo[i] + step * rate, 0.0)
-        for w in range(self.nw):
-            i = self.w_var[w]
-            if not self.w_on[w] or (self.off_lo[i] == INFINITY and self.off_hi[i] == INFINITY):
+        for x in range(self.n_cornered):
+            w = self.cornered[x]
+            if not self.w_on[w]:
                 continue
-            j = self.stair[i]
-            noise = self.still * (self.root[i] * size + fabs(self.r[i])) + self.tol[i] / span
-            rate = self.hd[w] - self.slope[i, j + 1] * way
+            i = self.w_var[w]
+            noise = self._noise_h(w, size, span)
+            rate = self.hd[w] - self.w_his[w] * way
             if self.off_hi[i] < INFINITY and fabs(rate) > noise:
                 self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
-            rate = self.slope[i, j - 1] * way - self.hd[w]
+            rate = self.w_los[w] * way - self.hd[w]
             if self.off_lo[i] < INFINITY and fabs(rate) > noise:
                 self.off_lo[i] = max(self.off_lo[i] - step * rate, 0.0)
 
     cdef void _forget_offsets(self) noexcept nogil:
-        cdef Py_ssize_t s, i
-        for s in range(self.ns):
-            i = self.owner[s]
+        cdef Py_ssize_t x, i
+        for x in range(self.ns):
+            i = self.owner[x]
             self.off_lo[i] = self.off_hi[i] = INFINITY
-        for s in range(self.nw):
-            i = self.w_var[s]
+        for x in range(self.n_cornered):
+            i = self.w_var[self.cornered[x]]
             self.off_lo[i] = self.off_hi[i] = INFINITY
-        self.settling = False
+        self.n_cornered = 0
 
     cdef void _corner_behind(self, Py_ssize_t i, int side) noexcept nogil:
         """The variable stands at the edge of its new stair, the corner behind it."""
@@ -791,6 +836,65 @@ cdef class Core:
         self.e_to[e] = self.stair[i]
         self.n_events += 1
 
+    cdef void _add_inverse(self, const double *g, double *out) noexcept nogil:
+        """out += H g = H0 g + U' D U g; what empty slots get is of no use."""
+        cdef Py_ssize_t x
+        symv(&self.H[0, 0], self.cap, self.n0, g, 1.0, out)
+        gemv_t(&self.U[0, 0], self.cap, self.k, self.ns, 1.0, g, 0.0, &self.work[0])
+        for x in range(self.k):
+            self.work[x] *= self.d[x]
+        gemv_n(&self.U[0, 0], self.cap, self.k, self.ns, 1.0, &self.work[0], 1.0, out)
+
+    cdef void _refine(self, const double *b, double *x) noexcept nogil:
+        """x += H (b - G_FF x); 0 in empty slots."""
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            if self.slot_var[s] < 0:
+                x[s] = 0.0
+        gemv_t(&self.GF[0, 0], self.cap, self.ns, self.ns, -1.0, x, 0.0, &self.lacking[0])
+        for s in range(self.ns):
+            self.lacking[s] = self.lacking[s] + b[s] if self.slot_var[s] >= 0 else 0.0
+        self._add_inverse(&self.lacking[0], x)
+        for s in range(self.ns):
+            if self.slot_var[s] < 0:
+                x[s] = 0.0
+
+    cdef bint _invert(self) noexcept nogil:
+        """H0 and z' from scratch, in the middle of a block; False if G_FF is singular."""
+        cdef:
+            Py_ssize_t s, x, i, j
+            blas_int m = 0, info = 0, ld = self.cap, size = LAPACK_BLOCK * self.cap
+            double *a = &self.square[0, 0]
+        for s in range(self.ns):
+            if self.slot_var[s] < 0:
+                continue
+            i = 0
+            for x in range(self.ns):
+                if self.slot_var[x] >= 0:
+                    a[m * self.cap + i] = self.GF[s, x]
+                    i += 1
+            m += 1
+        dgetrf(&m, &m, a, &ld, &self.swaps[0], &info)
+        if info == 0:
+            dgetri(&m, a, &ld, &self.swaps[0], &self.lapack_work[0], &size, &info)
+        if info != 0:
+            return False
+        i = 0
+        for s in range(self.ns):
+            memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
+            if self.slot_var[s] < 0:
+                continue
+            j = 0
+            for x in range(s + 1):
+                if self.slot_var[x] >= 0:
+                    self.H[s, x] = 0.5 * (a[i * self.cap + j] + a[j * self.cap + i])
+                    j += 1
+            i += 1
+        self.n0, self.k = self.ns, 0
+        memset(&self.zd[0], 0, self.ns * sizeof(double))
+        self._add_inverse(&self.b[0], &self.zd[0])
+        return True
+
     cdef int _enter(
         self, Py_ssize_t w, int side, double way, Py_ssize_t slot=-1
     ) noexcept nogil:
@@ -803,13 +907,10 @@ cdef class Core:
             double diagonal = self._entry(i, i), pivot, size, gain, largest
         for s in range(ns):
             g[s] = self.GW[w, s] if self.slot_var[s] >= 0 else 0.0
-        # v = H g = H0 g + U' D U g
-        symv(&self.H[0, 0], self.cap, self.n0, g, 0.0, v)
-        memset(v + self.n0, 0, (ns - self.n0) * sizeof(double))
-        gemv_t(&self.U[0, 0], self.cap, self.k, ns, 1.0, g, 0.0, &self.work[0])
-        for x in range(self.k):
-            self.work[x] *= self.d[x]
-        gemv_n(&self.U[0, 0], self.cap, self.k, ns, 1.0, &self.work[0], 1.0, v)
+        memset(v, 0, ns * sizeof(double))
+        self._add_inverse(g, v)
+        if self.careful:
+            self._refine(g, v)
         pivot, size = diagonal, fabs(diagonal)
         for s in range(ns):
             if self.slot_var[s] < 0:
@@ -849,8 +950,16 @@ cdef class Core:
         self.zd[new] = -gain
         self.k += 1
         self.w_on[w] = 0
+        self.w_lo[w], self.w_los[w], self.w_hi[w], self.w_his[w] = -INFINITY, 0.0, INFINITY, 0.0
         for x in range(self.nw):
             self.GW[x, new] = self._entry(i, self.w_var[x])  # along a row of A, for it is symmetric
+        if self.careful:
+            self._row(i, &self.GF[new, 0])
+            for s in range(self.ns):
+                self.GF[s, new] = self.GF[new, s]
+            if fabs(pivot) < self.frail * size and not self._invert():
+                return C_SINGULAR
+            self._refine(&self.b[0], &self.zd[0])
         self._watch_rates(way)
         return C_GOES_ON
 
@@ -935,6 +1044,7 @@ cdef class Core:
             self._event(i, side)
             self._event(i, side)
             self.zs[new] = self.value[i, self.stair[i]]
+            self._look_around(w)
         else:
             code = self._leave(who, out, way)
             if code == C_GOES_ON:
@@ -962,6 +1072,10 @@ cdef class Core:
         for x in range(self.k):
             self.work[x] = self.d[x] * self.U[x, s]
         gemv_n(&self.U[0, 0], self.cap, self.k, ns, 1.0, &self.work[0], 1.0, u)
+        if self.careful:
+            memset(&self.wanted[0], 0, ns * sizeof(double))
+            self.wanted[s] = 1.0
+            self._refine(&self.wanted[0], u)
         self._row(i, &self.g[0])
         for x in range(ns):
             if self.slot_var[x] < 0:
@@ -983,14 +1097,18 @@ cdef class Core:
         self.d[self.k] = -1.0 / pivot
         self.k += 1
         self.slot_var[s], self.slot_of[i], self.b[s] = -1, -1, 0.0
-        # From now on it is watched.
-        self.w_var[w], self.w_on[w], self.slot_row[s] = i, 1, w
+        # From now on it is watched; it stands at the end of the tread that it leaves.
+        y = self.stair[i] - side
+        self._new_row(w, i, self.value[i, y] + self.t * self.slope[i, y])
+        self._corner(w)
+        self.slot_row[s] = w
         memcpy(&self.GW[w, 0], &self.g[0], ns * sizeof(double))
-        x = self.stair[i]
-        y = x - side  # the tread that it comes from
-        self.hw[w] = self.value[i, y] + self.t * self.slope[i, y]
         self.left_at[s], self.left_from[s] = self.n_moves - 1, self.hw[w]
         self.nw += 1
+        if self.careful:
+            if 1.0 < self.frail * fabs(pivot) * largest and not self._invert():
+                return C_SINGULAR
+            self._refine(&self.b[0], &self.zd[0])
         self._watch_rates(way)
         return C_GOES_ON
 

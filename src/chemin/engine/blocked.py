@@ -17,10 +17,13 @@ from . import reference as ref
 from .trace import Recorder, StopWalk
 
 BLOCK = 64  # steps between two verifications, at most
+CAREFUL = 32  # blocks with refined solves after one that has drifted
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # variables looked at in a block, at least
 NIL = 1e-13  # relative pivots below are zero,
 DOUBT = 1e-8  # and those between are for the reference to judge: an inverse is not that precise
+DOUBT_REFINED = 1e-11  # unless solves are refined
+FRAIL = 1e-4  # pivots below this have the inverse computed again, in careful blocks
 # What may drift in a block, in units of the two tolerances: certificates do not see it yet.
 KEEP = 10.0, 4.0
 MEND = 0.05  # of that: where drift is corrected
@@ -55,7 +58,7 @@ class BlockWalker:
         self.core = _core.Core(system, BLOCK)
         for name in ("still", "indefinite"):
             setattr(self.core, name, getattr(ref, name.upper()))
-        self.core.nil, self.core.doubt = NIL, DOUBT
+        self.core.nil, self.core.frail = NIL, FRAIL
         self.core.down_first = ref.DOWN_FIRST
         moves = system.unit[1] != 0.0
         self.core.longest = ref.LONG if moves else np.inf
@@ -64,7 +67,7 @@ class BlockWalker:
         self.passed = 0
         self.stalled, self.rescued_at = 0, np.nan
         self.helping, self.rescued_after = 1, -SOON
-        self.length, self.watching = BLOCK, WATCH
+        self.length, self.watching, self.careful = BLOCK, WATCH, 0
 
     # ------------------------------------------------------------------ the loop
 
@@ -93,13 +96,14 @@ class BlockWalker:
         """Walk, verify and keep one block of steps.
 
         A block that passes somebody over is walked again with an eye on him, and more are watched
-        from then on; one that drifts is walked again, shorter, then with a fresh inverse, and left
-        to the reference when nothing helps.
+        from then on; one that drifts is walked again with care, then shorter, and left to the
+        reference when nothing helps.
         """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
-        fresh, jumps = False, core.n_jumps
+        jumps = core.n_jumps
         core.reserve(core.ns + 2 * BLOCK + 2)
+        self.be_careful(self.careful)
         core.precision = ref.PRECISION * min(1.0, self.system.pull(t0))
         watched, tolerance, keep = self.choose(way), self.tolerance, self.keep
         linear = [KEEP[0] * ref.PRECISION * u for u in self.system.unit]
@@ -107,11 +111,14 @@ class BlockWalker:
         while True:
             saved = core.snapshot()
             core.limit = self.length
+            if core.careful:
+                core.renew(self.inverse(core.free))
             core.watch(watched, self.h, tolerance, keep, *linear)
             code = int(core.run(way, t_end))
             missed = core.verify(self.h, t0, h_end)
             if code != _core.BROKEN and len(missed) == 0 and self.holds(jumps):
                 self.length = min(2 * self.length, BLOCK)
+                self.careful = max(self.careful - 1, 0)
                 self.watching = max(WATCH, int(0.95 * self.watching))
                 self.take_over(h_end)
                 return code
@@ -119,13 +126,17 @@ class BlockWalker:
             if len(missed):
                 watched = np.union1d(watched, missed)
                 self.watching = int(1.5 * self.watching)
+            elif not core.careful:
+                self.be_careful(CAREFUL)
             elif code != _core.BROKEN and self.length > SHORTEST:
+                self.careful = CAREFUL
                 self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
-            elif code != _core.BROKEN and not fresh:
-                fresh = True
-                self.enter(way)
             else:
                 return _core.BROKEN
+
+    def be_careful(self, blocks: int) -> None:
+        self.careful, self.core.careful = blocks, blocks > 0
+        self.core.doubt = DOUBT_REFINED if blocks else DOUBT
 
     def holds(self, jumps: int) -> bool:
         """Whether the free variables have stayed on their treads through the block."""
@@ -158,10 +169,17 @@ class BlockWalker:
     def enter(self, way: float) -> None:
         """Hand the state to the core, with a fresh inverse."""
         free = np.flatnonzero(self.stair % 2 == 0)
-        G = self.system.coupling.block(free, free)
-        H = scipy.linalg.inv(G, check_finite=False) if len(free) else G
-        self.core.load(self.stair, self.z, self.t, way, 0.5 * (H + H.T))
+        self.core.load(self.stair, self.z, self.t, way, self.inverse(free))
         self.refresh()
+
+    def inverse(self, free: Ints) -> Floats:
+        """Of G_FF; 0 if there is none: then nobody moves, which verification will not let pass."""
+        G = self.system.coupling.block(free, free)
+        try:
+            H = scipy.linalg.inv(G, check_finite=False) if len(free) else G
+        except np.linalg.LinAlgError:
+            return np.zeros_like(G)
+        return 0.5 * (H + H.T)
 
     def leave(self) -> None:
         self.stair, self.t = self.core.stairs.copy(), self.core.t
