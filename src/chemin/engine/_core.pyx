@@ -25,7 +25,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dsymv, dsyrk
+from scipy.linalg.cython_blas cimport daxpy, ddot, dgemv, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 # blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
@@ -143,8 +143,9 @@ cdef class Core:
         # what the block did
         readonly Py_ssize_t n_moves, n_events, bcap
         public Py_ssize_t limit  # moves in a block, at most bcap
-        double[:, ::1] DZ, rates, scaled, bent, turned
+        double[:, ::1] DZ, rates, scaled, bent
         double[:, ::1] moved
+        double[::1] turned, total
         double[::1] bent_border, flow, bundle
         bint flowing  # flow is A S z' of the present direction
         Py_ssize_t[::1] anchor, slot_row  # slot_row: where GW has the row of who came or went
@@ -203,6 +204,7 @@ cdef class Core:
         self.bent_border, self.bundle = np.zeros(self.nb), np.zeros(self.rank)
         self.moved, self.flow = np.zeros((block, self.nA)), np.zeros(self.nA)
         self.anchor = np.zeros(block, dtype=np.intp)
+        self.total, self.turned = np.zeros(block), np.zeros(block)
         self.reserve(64)
         diagonal = gram.diagonal()[np.asarray(self.p)]
         root = np.ones(self.N)
@@ -290,11 +292,6 @@ cdef class Core:
         self.lo[s] = self.value[i, j - 1]
         self.hi[s] = self.value[i, j + 1]
         self.b[s] = -self.sigma[i] * (self.r[i] + self.slope[i, j]) * way
-
-    def renew(self, H):
-        """A fresh inverse of G_FF, in slot order, and z' by it."""
-        np.asarray(self.H)[: self.ns, : self.ns] = H
-        self.redirect()
 
     def redirect(self):
         """z' = H b, afresh."""
@@ -482,7 +479,6 @@ cdef class Core:
         if need > self.wcap or self.GW.shape[1] != self.cap:
             self.wcap = max(need, self.wcap)
             self.GW = np.zeros((self.wcap, self.cap))
-            self.turned = np.zeros((self.bcap, self.wcap))
             self.w_var = np.zeros(self.wcap, dtype=np.intp)
             self.w_on = np.zeros(self.wcap, dtype=np.int8)
             self.cornered = np.zeros(self.wcap, dtype=np.intp)
@@ -514,6 +510,10 @@ cdef class Core:
             with nogil:
                 for w in range(self.ns):
                     self._row(self.owner[w], &self.GF[w, 0])
+                if not self._invert():
+                    for w in range(self.ns):
+                        memset(&self.H[w, 0], 0, (w + 1) * sizeof(double))
+                    memset(&self.zd[0], 0, self.ns * sizeof(double))
                 self._refine(&self.b[0], &self.zd[0])
 
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil:
@@ -609,6 +609,16 @@ cdef class Core:
         cdef Py_ssize_t s, w, i, who = -1
         cdef double best = INFINITY, step, gap, rate, noise, size, noise_z, t = self.t
         cdef double span = max(fabs(self.t), EPS)
+        cdef double still = self.still
+        cdef const double *hw = &self.hw[0]
+        cdef const double *hd = &self.hd[0]
+        cdef const double *lo = &self.w_lo[0]
+        cdef const double *los = &self.w_los[0]
+        cdef const double *hi = &self.w_hi[0]
+        cdef const double *his = &self.w_his[0]
+        cdef const double *root = &self.w_root[0]
+        cdef const double *r = &self.w_r[0]
+        cdef const double *tol = &self.w_tol[0]
         cdef bint slot = True, cut = False
         noise_z = self._noise_z()
         size = self._size_zd()
@@ -628,16 +638,17 @@ cdef class Core:
             step = gap / rate if gap > 0 else 0.0
             if step < best:
                 best, who, slot = step, s, True
+        span = 1.0 / span
         for w in range(self.nw):  # `gap < best * rate` before the division: few pass
-            noise = self._noise_h(w, size, span)
-            rate = self.hd[w] - self.w_his[w] * way
+            noise = still * (root[w] * size + fabs(r[w])) + tol[w] * span
+            rate = hd[w] - his[w] * way
             if rate > noise:
-                gap = max(self.w_hi[w] + t * self.w_his[w] - self.hw[w], 0.0)
+                gap = max(hi[w] + t * his[w] - hw[w], 0.0)
                 if gap < best * rate:
                     best, who, slot = gap / rate, w, False
-            rate = self.w_los[w] * way - self.hd[w]
+            rate = los[w] * way - hd[w]
             if rate > noise:
-                gap = max(self.hw[w] - self.w_lo[w] - t * self.w_los[w], 0.0)
+                gap = max(hw[w] - lo[w] - t * los[w], 0.0)
                 if gap < best * rate:
                     best, who, slot = gap / rate, w, False
         # Long ways are cut, as in the reference.
@@ -1225,13 +1236,12 @@ cdef class Core:
         """
         cdef:
             Py_ssize_t j, s, e, i, n = self.n_core
-            blas_int inner = b - a - 1, ns = self.ns, nw = self.nw, ld = self.cap, ldt = self.wcap
-            double part, total, size, most = 0.0, way = self.mt1[b] - t, tol = 0.0, one = 1.0
-            double zero = 0.0
+            blas_int inner = b - a - 1, ns = self.ns
+            double part, size, most = 0.0, way = self.mt1[b] - t, tol = 0.0
             double *d
             double *border = &self.work[0]
-            char yes = b"T"
-            char no = b"N"
+            double *total = &self.total[0]
+            double *turned = &self.turned[0]
         memset(bound, 0, n * sizeof(double))
         if inner < 1:
             return
@@ -1243,12 +1253,16 @@ cdef class Core:
             if a >= 0:
                 for s in range(ns):
                     d[s] -= (1.0 - part) * self.DZ[a, s]
-        if nw:
-            dgemm(&yes, &no, &nw, &inner, &ns, &one, &self.GW[0, 0], &ld, &self.bent[0, 0], &ld,
-                  &zero, &self.turned[0, 0], &ldt)
+        memset(total, 0, inner * sizeof(double))
         for s in range(ns):
-            if self.owner[s] < n:
-                tol = max(tol, self.tol[self.owner[s]])
+            if self.owner[s] >= n:
+                continue
+            tol = max(tol, self.tol[self.owner[s]])
+            if self.slot_row[s] >= 0:
+                d = &self.GW[self.slot_row[s], 0]
+                gemv_t(&self.bent[0, 0], self.cap, inner, ns, 1.0, d, 0.0, turned)
+                for j in range(inner):
+                    total[j] += self.bent[j, s] * turned[j]
         memset(&self.bent_border[0], 0, self.nb * sizeof(double))
         for j in range(inner):
             d = &self.bent[j, 0]
@@ -1257,17 +1271,15 @@ cdef class Core:
                 if self.owner[s] >= n:
                     border[self.owner[s] - n] += d[s]
             # d'A d, and what the residuals' tolerances may add to it
-            total = size = 0.0
+            size = 0.0
             for s in range(ns):
                 i = self.owner[s]
                 if i >= n:
                     continue
                 size += fabs(d[s])
                 for e in range(self.nb):
-                    total -= d[s] * self.border[i, e] * border[e]
-                if self.slot_row[s] >= 0:
-                    total += d[s] * self.turned[j, self.slot_row[s]]
-            most = max(most, fabs(total) + 4.0 * tol * size)
+                    total[j] -= d[s] * self.border[i, e] * border[e]
+            most = max(most, fabs(total[j]) + 4.0 * tol * size)
             for e in range(self.nb):
                 self.bent_border[e] = max(self.bent_border[e], fabs(border[e]))
         most = sqrt(most)
@@ -1335,12 +1347,12 @@ cdef class Core:
             self.off_treads = max(self.off_treads, fabs(x - self.left_from[s]) / keep)
 
     def record(self):
-        """The block's moves (t0, t1, length, variables, rates) and events, as lists."""
+        """The block's moves (t0, t1, length, size; variables, rates) and its events."""
         cdef:
             Py_ssize_t m, s, total = 0, at = 0
             int[::1] index
             double[::1] rate
-            Py_ssize_t[::1] pointer = np.zeros(self.n_moves + 1, dtype=np.intp)
+            Py_ssize_t[::1] size = np.zeros(self.n_moves, dtype=np.intp)
         for m in range(self.n_moves):
             total += self.mns[m]
         index, rate = np.empty(total, dtype=np.int32), np.empty(total)
@@ -1350,15 +1362,10 @@ cdef class Core:
                     if self.mon[m, s]:
                         index[at], rate[at] = <int> self.owner[s], self.rates[m, s]
                         at += 1
-                pointer[m + 1] = at
-        where, what = np.asarray(index), np.asarray(rate)
-        moves = [
-            (
-                self.mt0[m], self.mt1[m], self.mlen[m],
-                where[pointer[m] : pointer[m + 1]], what[pointer[m] : pointer[m + 1]],
-            )
-            for m in range(self.n_moves)
-        ]
+                        size[m] += 1
+        columns = np.array([self.mt0, self.mt1, self.mlen])[:, : self.n_moves].tolist()
+        entries = np.asarray(index)[:at].copy(), np.asarray(rate)[:at].copy()
+        moves = (*columns, np.asarray(size).tolist(), *entries)
         events = [
             (self.et[m], self.ev[m], self.e_from[m], self.e_to[m], self.emove[m])
             for m in range(self.n_events)

@@ -111,8 +111,6 @@ class BlockWalker:
         while True:
             saved = core.snapshot()
             core.limit = self.length
-            if core.careful:
-                core.renew(self.inverse(core.free))
             core.watch(watched, self.h, tolerance, keep, *linear)
             code = int(core.run(way, t_end))
             missed = core.verify(self.h, t0, h_end)
@@ -227,7 +225,9 @@ class BlockWalker:
         size = min(max(self.watching, int(np.count_nonzero(soon <= 0.0))), n_pinned - 1)
         n_core = self.system.coupling.n_core
         edge = n_core + np.flatnonzero(self.stair[n_core:] % 2 == 1)  # verification is for the core
-        return np.union1d(np.argpartition(soon, size)[:size], edge)
+        chosen = np.zeros(len(self.stair), dtype=bool)
+        chosen[np.argpartition(soon, size)[:size]] = chosen[edge] = True
+        return np.flatnonzero(chosen)
 
     # ------------------------------------------------------------------ rescue
 

@@ -58,54 +58,75 @@ class Recorder:
         self.box = np.ones(0) if box is None else box
         self.pull = pull
         self.n_core, self.max_events = len(self.box), max_events
-        self.moves: list[tuple[float, float, float, NDArray[np.int32], Floats]] = []
+        # Of moves: t0, t1, length and number of entries; the entries in chunks, as they came.
+        self.moves: tuple[list[Any], ...] = ([], [], [], [])
+        self.chunks: list[tuple[NDArray[np.int32], Floats]] = []
         self.events: list[tuple[float, int, int, int, int]] = []
         self.first: int | None = None  # the first move in which something happens
 
     def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
         index = np.flatnonzero(z).astype(np.int32)
-        rate = z[index]
-        self._look_for_first(t0, t1, length, index, rate)
-        self.moves.append((t0, t1, length, index, rate))
+        self._add([t0], [t1], [length], [len(index)], index, z[index])
 
-    def _look_for_first(
-        self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
+    def _add(
+        self,
+        t0: list[float],
+        t1: list[float],
+        length: list[float],
+        sizes: list[int],
+        index: NDArray[np.int32],
+        rate: Floats,
     ) -> None:
         if self.first is None:
-            multiplier = index < self.n_core
-            core = np.abs(rate[multiplier]) / np.minimum(self.box[index[multiplier]], self.pull(t0))
-            size = length if t0 == t1 else max(abs(t0), abs(t1))
-            if core.size and core.max() * size > NOTHING:
-                self.first = len(self.moves)
+            ends = np.cumsum([0, *sizes])
+            for j in range(len(t0)):
+                part = slice(ends[j], ends[j + 1])
+                if self._happens(t0[j], t1[j], length[j], index[part], rate[part]):
+                    self.first = len(self.moves[0]) + j
+                    break
+        for column, new in zip(self.moves, (t0, t1, length, sizes)):
+            column.extend(new)
+        self.chunks.append((index, rate))
+
+    def _happens(
+        self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
+    ) -> bool:
+        """Whether a multiplier moves by more than nothing."""
+        multiplier = index < self.n_core
+        core = np.abs(rate[multiplier]) / np.minimum(self.box[index[multiplier]], self.pull(t0))
+        size = length if t0 == t1 else max(abs(t0), abs(t1))
+        return bool(core.size and core.max() * size > NOTHING)
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
-        self.events.append((t, variable, origin, target, len(self.moves)))
+        self.events.append((t, variable, origin, target, len(self.moves[0])))
         if self.max_events is not None and len(self.events) >= self.max_events:
             raise StopWalk(f"max_events = {self.max_events} reached")
 
-    def extend(self, moves: list[Any], events: list[Any]) -> None:
+    def extend(self, moves: tuple[Any, ...], events: list[Any]) -> None:
         """A block of moves and events; events count their moves from the block's first."""
-        offset = len(self.moves)
-        for move in moves:
-            if self.first is None:
-                self._look_for_first(*move)
-            self.moves.append(move)
+        offset = len(self.moves[0])
+        self._add(*moves)
         room = None if self.max_events is None else self.max_events - len(self.events)
         for t, variable, origin, target, move in events[:room]:
             self.events.append((t, variable, origin, target, offset + move))
         if room is not None and len(events) >= room:
-            del self.moves[max(self.events[-1][4], 1) :]
+            self._keep(max(self.events[-1][4], 1))
             raise StopWalk(f"max_events = {self.max_events} reached")
+
+    def _keep(self, count: int) -> None:
+        """The first `count` moves, and no more."""
+        for column in self.moves:
+            del column[count:]
 
     def forget_below(self, t: float) -> None:
         """Nothing has ever happened: keep the walk down to t, and no more."""
-        self.moves = [m for m in self.moves if m[1] >= t]
-        self.events = [e for e in self.events if e[4] < len(self.moves)]
+        self._keep(sum(t1 >= t for t1 in self.moves[1]))
+        self.events = [e for e in self.events if e[4] < len(self.moves[0])]
 
     @property
     def top(self) -> float | None:
         """The t at which the first thing happens."""
-        return None if self.first is None else self.moves[self.first][0]
+        return None if self.first is None else self.moves[0][self.first]
 
 
 class StandingRecorder(Recorder):
@@ -151,29 +172,32 @@ class Trace:
         complete: bool,
         reason: str,
     ) -> Trace:
-        moves = recorder.moves
-        t0, t1, length = (np.array([m[j] for m in moves], dtype=float) for j in range(3))
-        sizes = [len(m[3]) for m in moves]
+        t0, t1, length = (np.array(column) for column in recorder.moves[:3])
+        pointer = np.concatenate([[0], np.cumsum(recorder.moves[3], dtype=np.intp)])
+        index, rate = (
+            np.concatenate([[], *(chunk[k] for chunk in recorder.chunks)])[: pointer[-1]]
+            for k in range(2)
+        )
         whole = cls(
             stair_start,
             z_start,
             t0,
             t1,
             length,
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
-            np.concatenate([m[3] for m in moves]) if moves else np.empty(0, np.int32),
-            np.concatenate([m[4] for m in moves]) if moves else np.empty(0),
+            pointer,
+            index.astype(np.int32),
+            rate,
             np.array(recorder.events, dtype=EVENT),
             np.zeros_like(z_start),
             stairs,
             complete,
             reason,
         )
-        first = min(recorder.first or 0, max(len(moves) - 1, 0))
+        first = min(recorder.first or 0, max(len(t0) - 1, 0))
         # Jumps of unpenalised variables right there belong to it: above they have not been made.
         while first > 0 and t0[first - 1] == t1[first - 1]:
             first -= 1
-        return whole._from(first, recorder.n_core) if trim and moves else whole
+        return whole._from(first, recorder.n_core) if trim and len(t0) else whole
 
     def _from(self, first: int, n_core: int) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
