@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_moons
 
-from chemin import lasso_path, svc_path, svr_path
+from chemin import lasso_path, nu_svr_path, svc_path, svr_path
+from chemin.datasets import make_sinexp
 from chemin.kernels import Linear
+from contract import assert_exact
 
 
 def classes():
@@ -81,3 +83,21 @@ def test_linear_kernel_without_its_matrix(function, target, options, monkeypatch
     values = dense.breakpoints[dense.breakpoints >= max(path.stop, dense.stop)]
     f, g = path.decision_function(X, values), dense.decision_function(X @ X.T, values)
     np.testing.assert_allclose(f, g, atol=1e-8 * np.abs(g).max())
+
+
+def test_nearly_singular_matrices_stay_in_the_core(monkeypatch):
+    """Oracle: the certificate, and a count. Neighbours on a line, much closer than the kernel is
+    wide: the reference is called for three of the events at most.
+    """
+    from chemin.engine.blocked import BlockWalker
+
+    calls = []
+    rescue = BlockWalker.by_reference
+    monkeypatch.setattr(
+        BlockWalker, "by_reference", lambda self, *a: calls.append(1) or rescue(self, *a)
+    )
+    X, y = make_sinexp(500, 0)
+    path = nu_svr_path(X, y, nu=0.75, gamma=50.0)
+    assert path.complete and len(path) > 1000
+    assert len(calls) <= 3
+    assert_exact(path)

@@ -110,6 +110,28 @@ def test_by_the_reference_alone(monkeypatch):
     np.testing.assert_allclose(fast, slow, atol=1e-10 * np.abs(slow).max())
 
 
+@pytest.mark.parametrize("part", [0.3, 0.1, 0.01])
+@pytest.mark.parametrize("name", ["svr", "nu-svr", "nu-svr with a closed tube"])
+def test_walks_by_themselves(name, part, monkeypatch):
+    """Oracle: a path without the point, and a count: no walk is left to the reference, with few
+    free points (jumps of the intercept) or many.
+    """
+    from chemin.engine import leave_out
+
+    def refused(*args):
+        raise AssertionError("the reference was called")
+
+    monkeypatch.setattr(leave_out, "by_reference", refused)
+    X, y = make_sinexp(150, 0)
+    make, options = PATHS[name], {"gamma": 50.0}
+    path = make(X, y, **options)
+    value = part * path.start
+    f = path.leave_one_out(value)
+    rows = np.arange(0, 150, 10)
+    g = retrained(make, X, y, None, np.array([value]), rows, **options)[:, 0]
+    np.testing.assert_allclose(f[rows], g, atol=1e-8)
+
+
 def test_rows_of_weight_zero():
     """Oracle: f itself for them; the others as without them."""
     X, y = make_data(NUMBERS)

@@ -463,7 +463,9 @@ class Path:
         p, system = self._problem, self._problem.system
         stair, z = polish(system, *self._trace.state(t), t, np.random.default_rng(0))
         n = len(self._data.used)
-        own = [np.flatnonzero(system.coupling.index == i) for i in range(n)]
+        index = system.coupling.index
+        after = np.cumsum(np.bincount(index, minlength=n))
+        own = np.split(np.argsort(index, kind="stable"), after[:-1])
         support = np.array([bool(np.any(z[v])) for v in own])
         # Who is no support vector leaves nothing behind but, with nu, its share of the weight: the
         # same walk for all of equal weight, as long as their multipliers stay zero on it.

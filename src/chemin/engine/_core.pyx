@@ -28,6 +28,8 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport daxpy, ddot, dgemv, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
+from chemin.engine._entries cimport Entries, entry, row
+
 # blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
 include "blas_int.pxi"
 
@@ -116,6 +118,7 @@ cdef class Core:
         const double[:, ::1] border, value, slope, edges  # edges: sigma border, by columns
         const double[::1] signs  # sigma sign
         readonly Py_ssize_t N, n_core, nA, nb
+        Entries G
         # slots: the free variables
         readonly Py_ssize_t ns, n0, cap
         Py_ssize_t[::1] slot_var, slot_of, owner  # owner outlives its leaving, until the block ends
@@ -183,6 +186,10 @@ cdef class Core:
         self.slope = np.ascontiguousarray(system.stairs.slope)
         self.N, self.n_core, self.nA = len(system), coupling.n_core, len(coupling.gram)
         self.nb = self.N - self.n_core
+        self.G = Entries(
+            &self.A[0, 0], self.A.shape[1], self.rank > 0, &self.p[0], &self.sign[0],
+            &self.border[0, 0], self.n_core, self.nb,
+        )
         self.plain = self.nA == self.n_core and bool(np.all(np.diff(self.p) == 1))
         self.signs = np.asarray(self.sigma)[: self.n_core] * np.asarray(self.sign)
         self.edges = np.ascontiguousarray(
@@ -325,47 +332,12 @@ cdef class Core:
 
     # ------------------------------------------------------------------ entries of G
 
-    cdef inline double _similarity(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        """A_ij."""
-        cdef Py_ssize_t k
-        cdef double total = 0.0
-        if not self.rank:
-            return self.A[i, j]
-        for k in range(self.rank):
-            total += self.A[i, k] * self.A[j, k]
-        return total
-
     cdef inline double _entry(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        if i < self.n_core:
-            if j < self.n_core:
-                return self.sign[i] * self.sign[j] * self._similarity(self.p[i], self.p[j])
-            return self.border[i, j - self.n_core]
-        if j < self.n_core:
-            return self.border[j, i - self.n_core]
-        return 0.0
+        return entry(&self.G, i, j)
 
-    cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
+    cdef inline void _row(self, Py_ssize_t i, double *out) noexcept nogil:
         """out[s] = G_{i, s} for all slots of the block, those emptied in it too."""
-        cdef Py_ssize_t s, j
-        cdef const double *a
-        cdef double si
-        if i >= self.n_core:
-            for s in range(self.ns):
-                j = self.owner[s]
-                out[s] = 0.0 if j >= self.n_core else self.border[j, i - self.n_core]
-            return
-        if self.rank:
-            for s in range(self.ns):
-                out[s] = self._entry(i, self.owner[s])
-            return
-        a = &self.A[self.p[i], 0]
-        si = self.sign[i]
-        for s in range(self.ns):
-            j = self.owner[s]
-            if j < self.n_core:
-                out[s] = si * self.sign[j] * a[self.p[j]]
-            else:
-                out[s] = self.border[i, j - self.n_core]
+        row(&self.G, i, self.ns, &self.owner[0], out)
 
     cdef void _spread(
         self, Py_ssize_t count, const double **x, double **out
@@ -378,18 +350,18 @@ cdef class Core:
             Py_ssize_t s, i, k
             blas_int n = self.A.shape[1], one = 1
             double weight
-            double *row
+            double *similar
         for k in range(count):
             memset(out[k], 0, n * sizeof(double))
         for s in range(self.ns):
             i = self.owner[s]
             if i >= self.n_core:
                 continue
-            row = <double *> &self.A[self.p[i], 0]
+            similar = <double *> &self.A[self.p[i], 0]
             for k in range(count):
                 if x[k][s] != 0.0:
                     weight = self.sign[i] * x[k][s]
-                    daxpy(&n, &weight, row, &one, out[k], &one)
+                    daxpy(&n, &weight, similar, &one, out[k], &one)
         if self.rank:
             for k in range(count):
                 memcpy(&self.bundle[0], out[k], n * sizeof(double))

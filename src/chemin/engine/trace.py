@@ -84,8 +84,9 @@ class Recorder:
                 if self._happens(t0[j], t1[j], length[j], index[part], rate[part]):
                     self.first = len(self.moves[0]) + j
                     break
-        for column, new in zip(self.moves, (t0, t1, length, sizes)):
-            column.extend(new)
+        new: tuple[list[Any], ...] = (t0, t1, length, sizes)
+        for column, more in zip(self.moves, new):
+            column.extend(more)
         self.chunks.append((index, rate))
 
     def _happens(

@@ -214,9 +214,19 @@ class Coupling:
             return core
         if core.ndim == 1:
             return np.asarray(np.bincount(self.index, core, len(self.gram)), dtype=np.float64)
+        if self.layers:
+            return np.asarray(core.reshape(self.layers, len(self.gram), -1).sum(axis=0))
         folded = np.zeros((len(self.gram), *core.shape[1:]))
         np.add.at(folded, self.index, core)
         return folded
+
+    @cached_property
+    def layers(self) -> int:
+        """How many variables share each row of A, if all rows come in order so many times; or 0."""
+        times, rest = divmod(len(self.index), len(self.gram))
+        return (
+            0 if rest or np.any(self.index != np.tile(np.arange(len(self.gram)), times)) else times
+        )
 
     @cached_property
     def sigma(self) -> Floats:
