@@ -16,8 +16,10 @@ import numpy as np
 from .staircase import Floats, Ints, StaircaseSystem
 
 EPS = float(np.finfo(np.float64).eps)
-# Multipliers nearer than this (relative to the largest weight) to a bound count as at the bound.
+# Multipliers nearer than this to a bound count as at it, relative to their own weight and to the
+# largest multiplier there is; or nearer than round-off lets tell, relative to the largest weight.
 AT_BOUND = 1e-9
+TOLD = 64 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero.
 DUST = 16 * EPS
 # An objective below this part of the zero model's is a difference of much larger terms: gaps are
@@ -182,6 +184,11 @@ def edge_blur(slack: Floats, terms: Floats, w: Floats) -> Floats:
     """What round-off does to the losses of the points that stand on the edge of theirs."""
     noise = EPS * terms
     return w @ np.where(np.abs(slack) <= 100 * noise, noise, 0.0)
+
+
+def bound_width(alpha: Floats, w: Floats, unit: float) -> Floats:
+    """(n, k): how near to a bound each multiplier counts as at it; unit: the largest weight."""
+    return AT_BOUND * np.minimum(w[:, None], np.abs(alpha).max(axis=0)) + TOLD * unit
 
 
 def swept(alpha: Floats, unit: Floats, low: Floats | float, high: Floats | float) -> Floats:

@@ -35,6 +35,7 @@ from .base import (
     Reading,
     Start,
     Turned,
+    bound_width,
     edge_blur,
     relative_gap,
     swept,
@@ -211,7 +212,7 @@ class NuSVR(Problem):
 
     def _loose(self, alpha: Floats) -> Any:
         """(2, k): whether the upper and the lower edge have no point that fixes them."""
-        near, w = AT_BOUND * self.z_unit, self.w[:, None]
+        near, w = bound_width(alpha, self.w, self.z_unit), self.w[:, None]
         fixes = [(a > near) & (a < w - near) for a in (alpha, -alpha)]
         if not self.intercept:
             fixes = [fixes[0] | fixes[1]] * 2
@@ -221,7 +222,7 @@ class NuSVR(Problem):
         self, coef: Floats, alpha: Floats, b: Floats, eps: Floats, share: Floats, part: Any
     ) -> tuple[Floats, Floats, Floats]:
         """b, epsilon and the interval of b: each loose edge in the middle of where it may be."""
-        near = AT_BOUND * self.z_unit
+        near = bound_width(alpha, self.w, self.z_unit)
         r = self.y[:, None] - self.K @ coef
         size = np.abs(alpha).sum(axis=0)
         slack = size < share * (1.0 - SLACK)  # the tube is closed, and stays so
@@ -243,7 +244,7 @@ class NuSVR(Problem):
 
     def edges(self, c: Columns) -> list[tuple[float, Floats]]:
         """b is the middle of two edges, each where its points are, or between its neighbours."""
-        near, w = AT_BOUND * self.z_unit, self.w[:, None]
+        near, w = bound_width(c.alpha, self.w, self.z_unit), self.w[:, None]
         r = self.y[:, None] - self.K @ c.coef
         assert c.nu is not None
         above, below = c.alpha > near, c.alpha < -near

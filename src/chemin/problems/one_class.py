@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from .base import (
-    AT_BOUND,
     EPS,
     Certificate,
     Columns,
     Problem,
     Reading,
     Start,
+    bound_width,
     edge_blur,
     kernel_reading,
     relative_gap,
@@ -86,7 +86,7 @@ class OneClass(Problem):
         rho = swept(
             z[n] * self.scale * self.z_unit, self.scale * t * self.w.mean(), -np.inf, np.inf
         )
-        near = AT_BOUND * self.z_unit
+        near = bound_width(alpha, self.w, self.z_unit)
         full = alpha >= self.w[:, None] - near
         empty = np.flatnonzero(np.all(full | (alpha <= near), axis=0))
         interval = np.tile(rho, (2, 1))
@@ -103,7 +103,7 @@ class OneClass(Problem):
     def edges(self, c: Columns) -> list[tuple[float, Floats]]:
         """-rho is the middle of what the points at their weights and those at zero leave."""
         f = self.K @ c.alpha
-        full = c.alpha >= self.w[:, None] - AT_BOUND * self.z_unit
+        full = c.alpha >= self.w[:, None] - bound_width(c.alpha, self.w, self.z_unit)
         return [(-0.5, np.where(full, f, -np.inf)), (0.5, np.where(full, -np.inf, -f))]
 
     @property

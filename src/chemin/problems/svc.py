@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from .base import (
-    AT_BOUND,
     EPS,
     NEARLY_ZERO,
     Certificate,
@@ -23,6 +22,7 @@ from .base import (
     Problem,
     Reading,
     Start,
+    bound_width,
     choose_intercept,
     edge_blur,
     kernel_reading,
@@ -114,7 +114,7 @@ class SVC(Problem):
         return self.z_unit * np.minimum(1.0, lam / self.unit)
 
     def _at_bounds(self, alpha: Floats) -> tuple[Any, Any]:
-        near = AT_BOUND * self.z_unit
+        near = bound_width(alpha, self.w, self.z_unit)
         return alpha <= near, alpha >= self.w[:, None] - near
 
     def _interval(self, coef: Floats, at_zero: Any, part: Any) -> Floats:

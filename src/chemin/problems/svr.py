@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 
 from .base import (
-    AT_BOUND,
     EPS,
     NEARLY_ZERO,
     Certificate,
@@ -24,6 +23,7 @@ from .base import (
     Reading,
     Start,
     Turned,
+    bound_width,
     choose_intercept,
     edge_blur,
     kernel_reading,
@@ -155,7 +155,7 @@ class SVR(Problem):
         return np.minimum(self.z_unit, lam * self.sd / scale)
 
     def _pinned(self, alpha: Floats) -> Any:
-        near, size = AT_BOUND * self.z_unit, np.abs(alpha)
+        near, size = bound_width(alpha, self.w, self.z_unit), np.abs(alpha)
         return (size <= near) | (size >= self.w[:, None] - near)
 
     def _interval(self, coef: Floats, alpha: Floats, eps: Floats, part: Any) -> Floats:
@@ -165,7 +165,7 @@ class SVR(Problem):
         return np.array([low.max(axis=0), high.min(axis=0)])
 
     def _edges(self, coef: Floats, alpha: Floats, eps: Floats) -> tuple[Floats, Floats]:
-        near = AT_BOUND * self.z_unit
+        near = bound_width(alpha, self.w, self.z_unit)
         r = self.y[:, None] - self.K @ coef
         low = np.where(alpha < -near, r + eps, np.where(alpha > near, -np.inf, r - eps))
         high = np.where(alpha > near, r - eps, np.where(alpha < -near, np.inf, r + eps))
