@@ -25,13 +25,13 @@ DOUBT = 1e-8  # and those between are for the reference to judge: an inverse is 
 DOUBT_REFINED = 1e-11  # unless solves are refined
 FRAIL = 1e-4  # pivots below this have the inverse computed again, in careful blocks
 # What may drift in a block, in units of the two tolerances: certificates do not see it yet.
-KEEP = 10.0, 4.0
+KEEP = 10.0, 2.0
 MEND = 0.05  # of that: where drift is corrected
 REGULAR = 1e12  # condition numbers above this are the reference's business
 LOOK_AGAIN = 0.3  # tolerances shrink with the linear term: they are looked at again
 # Computed from scratch, h has the rounding of its terms then: it is computed again when the linear
 # term, or the terms themselves, have become as small as this beside them.
-STALE = 0.03
+STALE = 0.3
 SHRUNK = 0.3
 STALLED = 20  # rescues at one t, before the reference takes over
 SOON = 8  # events after a rescue: the next one is longer,
