@@ -581,16 +581,13 @@ cdef class Core:
         cdef Py_ssize_t s, w, i, who = -1
         cdef double best = INFINITY, step, gap, rate, noise, size, noise_z, t = self.t
         cdef double span = max(fabs(self.t), EPS)
-        cdef double still = self.still
+        cdef double up, down, above, below
         cdef const double *hw = &self.hw[0]
         cdef const double *hd = &self.hd[0]
         cdef const double *lo = &self.w_lo[0]
         cdef const double *los = &self.w_los[0]
         cdef const double *hi = &self.w_hi[0]
         cdef const double *his = &self.w_his[0]
-        cdef const double *root = &self.w_root[0]
-        cdef const double *r = &self.w_r[0]
-        cdef const double *tol = &self.w_tol[0]
         cdef bint slot = True, cut = False
         noise_z = self._noise_z()
         size = self._size_zd()
@@ -610,19 +607,17 @@ cdef class Core:
             step = gap / rate if gap > 0 else 0.0
             if step < best:
                 best, who, slot = step, s, True
-        span = 1.0 / span
-        for w in range(self.nw):  # `gap < best * rate` before the division: few pass
-            noise = still * (root[w] * size + fabs(r[w])) + tol[w] * span
-            rate = hd[w] - his[w] * way
-            if rate > noise:
-                gap = max(hi[w] + t * his[w] - hw[w], 0.0)
-                if gap < best * rate:
-                    best, who, slot = gap / rate, w, False
-            rate = los[w] * way - hd[w]
-            if rate > noise:
-                gap = max(hw[w] - lo[w] - t * los[w], 0.0)
-                if gap < best * rate:
-                    best, who, slot = gap / rate, w, False
+        for w in range(self.nw):
+            up, down = hd[w] - his[w] * way, los[w] * way - hd[w]
+            above, below = hi[w] + t * his[w] - hw[w], hw[w] - lo[w] - t * los[w]
+            # Few pass this; no branch that cannot be foreseen, no division before it.
+            if not (above < best * up) | (below < best * down):
+                continue
+            noise = self._noise_h(w, size, span)
+            if up > noise and max(above, 0.0) < best * up:
+                best, who, slot = max(above, 0.0) / up, w, False
+            if down > noise and max(below, 0.0) < best * down:
+                best, who, slot = max(below, 0.0) / down, w, False
         # Long ways are cut, as in the reference.
         if fabs(t_end) < fabs(self.t) and fabs(self.t) > max(fabs(t_end), self.tiny_t):
             if best > self.longest * fabs(self.t):
