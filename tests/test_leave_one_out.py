@@ -98,16 +98,36 @@ def test_agrees_with_scikit_learn():
 
 
 def test_by_the_reference_alone(monkeypatch):
-    """Oracle: the fast walk. The pins of the point move, in the form of the design."""
-    from chemin.engine import leave_out
-
+    """Oracle: the compiled walk. The pins of the point move, in the form of the design."""
     X, y = make_data(NUMBERS)
     path = nu_svr_path(X, y, nu=0.37, gamma=0.3)
     fast = path.leave_one_out(FRACTIONS * path.start)
-    monkeypatch.setattr(leave_out, "DOUBT", np.inf)
-    monkeypatch.setattr(leave_out, "NIL", -np.inf)
+    monkeypatch.setenv("CHEMIN_ENGINE", "reference")
     slow = path.leave_one_out(FRACTIONS * path.start)
     np.testing.assert_allclose(fast, slow, atol=1e-10 * np.abs(slow).max())
+
+
+def test_ends_are_checked(monkeypatch):
+    """Oracle: the reference. Walks that see nobody pass many over; their ends do not get through,
+    and neither does what is no number.
+    """
+    from chemin.engine import leave_out
+
+    X, y = make_data(NUMBERS)
+    path = svr_path(X, y, epsilon=0.1, gamma=0.3)
+    value = 0.05 * path.start
+    right = path.leave_one_out(value)
+    calls = []
+    reference = leave_out.by_reference
+    monkeypatch.setattr(leave_out, "by_reference", lambda *a: calls.append(1) or reference(*a))
+    monkeypatch.setattr(leave_out, "AGAIN", 1)
+    monkeypatch.setattr(leave_out, "SIGHT", 0.0)
+    np.testing.assert_allclose(path.leave_one_out(value), right, atol=1e-10)
+    assert calls
+    calls.clear()
+    monkeypatch.setattr(leave_out.np.linalg, "inv", lambda G: np.full_like(G, np.nan))
+    np.testing.assert_allclose(path.leave_one_out(value), right, atol=1e-10)
+    assert calls
 
 
 @pytest.mark.parametrize("part", [0.3, 0.1, 0.01])

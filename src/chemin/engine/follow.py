@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from typing import Any
 
@@ -12,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .progress import Progress
-from .reference import EPS, PRECISION, ROUNDING, regularise
+from .reference import EPS, PRECISION, ROUNDING, asked_for, regularise
 from .reference import Walker as ReferenceWalker
 from .trace import Recorder, StopWalk, StuckError, Trace
 
@@ -31,7 +30,7 @@ def make_walker(system: StaircaseSystem, *args: Any) -> Any:
     Pins that move with t are the readable one's, for now.
     """
     moving_pins = bool(np.any(system.stairs.slope[:, 1::2]))
-    if BlockWalker is None or moving_pins or os.environ.get("CHEMIN_ENGINE") == "reference":
+    if BlockWalker is None or moving_pins or asked_for():
         return ReferenceWalker(system, *args)
     return BlockWalker(system, *args)
 

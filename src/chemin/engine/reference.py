@@ -26,6 +26,7 @@ the same walk: the drift is an artificial residual e, and g + tau e is followed 
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,6 +60,11 @@ DOWN_FIRST = 3.0
 NULL = 1e-14  # an eigenvalue of m rows below m times this, relative to the largest, is zero
 NEAR_ZERO = 1e-9  # likewise: where solutions need not be unique any more
 ENDLESS = 1e9  # on the way to infinity: what comes later than this many times t is noise
+
+
+def asked_for() -> bool:
+    """Whether this engine is to do everything: CHEMIN_ENGINE=reference."""
+    return os.environ.get("CHEMIN_ENGINE") == "reference"
 
 
 @dataclass
