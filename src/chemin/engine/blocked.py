@@ -64,6 +64,8 @@ class BlockWalker:
         self.core.longest = ref.LONG if moves else np.inf
         self.core.look_again = LOOK_AGAIN if moves else 0.0
         self.box = np.minimum(1.0, system.stairs.span())
+        n, width = system.stairs.value.shape
+        self.first = width * np.arange(n)  # of each variable's stairs, in the table as one row
         self.passed = 0
         self.stalled, self.rescued_at = 0, np.nan
         self.helping, self.rescued_after = 1, -SOON
@@ -256,9 +258,8 @@ class BlockWalker:
         return self.h - np.where(tread, self.level(0), reach)
 
     def level(self, shift: int) -> Floats:
-        s, j = self.system.stairs, self.stair + shift
-        rows = np.arange(len(self.stair))
-        return s.value[rows, j] + self.core.t * s.slope[rows, j]
+        s, at = self.system.stairs, self.first + self.stair + shift
+        return s.value.take(at) + self.core.t * s.slope.take(at)
 
     def by_reference(self, way: float, t_end: float) -> bool:
         """One event by the reference; True when it has arrived.
