@@ -17,7 +17,8 @@ from . import reference as ref
 from .trace import Recorder, StopWalk
 
 BLOCK = 64  # steps between two verifications, at most
-CAREFUL = 32  # blocks with refined solves after one that has drifted
+CAREFUL = 32  # blocks with refined solves after one that has drifted,
+FEW = 128  # if no more variables are free; with more, care is for blocks that cannot be shorter
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # variables looked at in a block, at least
 NIL = 1e-13  # relative pivots below are zero,
@@ -98,12 +99,12 @@ class BlockWalker:
         """Walk, verify and keep one block of steps.
 
         A block that passes somebody over is walked again with an eye on him, and more are watched
-        from then on; one that drifts is walked again with care, then shorter, and left to the
-        reference when nothing helps.
+        from then on; one that drifts is walked again with care and shorter (first what costs less),
+        and left to the reference when nothing helps.
         """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
-        jumps = core.n_jumps
+        few, jumps = core.ns <= FEW, core.n_jumps
         core.reserve(core.ns + 2 * BLOCK + 2)
         self.be_careful(self.careful)
         core.precision = ref.PRECISION * min(1.0, self.system.pull(t0))
@@ -126,11 +127,12 @@ class BlockWalker:
             if len(missed):
                 watched = np.union1d(watched, missed)
                 self.watching = int(1.5 * self.watching)
-            elif not core.careful:
+            elif few and not core.careful:
                 self.be_careful(CAREFUL)
             elif code != _core.BROKEN and self.length > SHORTEST:
-                self.careful = CAREFUL
                 self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
+            elif not core.careful:
+                self.be_careful(1)
             else:
                 return _core.BROKEN
 
