@@ -25,13 +25,11 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport daxpy, ddot, dgemv, dsymv, dsyrk
+from scipy.linalg.cython_blas cimport daxpy, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
+from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t
 from chemin.engine._entries cimport Entries, entry, row
-
-# blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
-include "blas_int.pxi"
 
 FULL, ARRIVED, SINGULAR_PIVOT, RAY, INDEFINITE_PIVOT, BROKEN = range(6)
 
@@ -52,32 +50,6 @@ cdef enum:
 cdef double EPS = np.finfo(np.float64).eps
 
 
-cdef inline void gemv_t(
-    const double *a, blas_int lda, blas_int rows, blas_int columns, double alpha,
-    const double *x, double beta, double *out,
-) noexcept nogil:
-    """out = alpha A x + beta out, A row-major of `rows` rows; BLAS leaves out when A is empty."""
-    cdef char trans = b"T"
-    cdef blas_int one = 1
-    if rows == 0 or columns == 0:
-        if beta == 0.0 and rows > 0:
-            memset(out, 0, rows * sizeof(double))
-        return
-    dgemv(&trans, &columns, &rows, &alpha, <double *> a, &lda, <double *> x, &one, &beta, out, &one)
-
-
-cdef inline void gemv_n(
-    const double *a, blas_int lda, blas_int rows, blas_int columns, double alpha,
-    const double *x, double beta, double *out,
-) noexcept nogil:
-    """out = alpha A' x + beta out, A row-major of `rows` rows."""
-    cdef char trans = b"N"
-    cdef blas_int one = 1
-    if rows == 0:
-        return
-    dgemv(&trans, &columns, &rows, &alpha, <double *> a, &lda, <double *> x, &one, &beta, out, &one)
-
-
 cdef inline void symv(
     const double *h, blas_int ld, blas_int n, const double *x, double beta, double *out,
 ) noexcept nogil:
@@ -87,11 +59,6 @@ cdef inline void symv(
     cdef double alpha = 1.0
     if n > 0:
         dsymv(&half, &n, &alpha, <double *> h, &ld, <double *> x, &one, &beta, out, &one)
-
-
-cdef inline double dot(blas_int n, const double *x, const double *y) noexcept nogil:
-    cdef blas_int one = 1
-    return ddot(&n, <double *> x, &one, <double *> y, &one)
 
 
 cdef bint outside(

@@ -11,12 +11,8 @@ import numpy as np
 from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport ddot, dgemv
-
+from chemin.engine._blas cimport dot, gemv_t
 from chemin.engine._entries cimport Entries, entry, row
-
-# blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
-include "blas_int.pxi"
 
 cdef enum:
     ROOM = 60  # variables that may come to a tread in a walk,
@@ -28,27 +24,6 @@ cdef enum Code:
     GOES_ON
     DONE
     DOUBTFUL
-
-
-cdef inline double dot(blas_int n, const double *x, const double *y) noexcept nogil:
-    cdef blas_int one = 1
-    return ddot(&n, <double *> x, &one, <double *> y, &one)
-
-
-cdef inline void gemv(
-    blas_int rows, blas_int columns, const double *a, blas_int width, const double *x, double *out
-) noexcept nogil:
-    """out = A x, A row-major with rows of this width."""
-    cdef char trans = b"T"
-    cdef blas_int one = 1
-    cdef double alpha = 1.0, beta = 0.0
-    if columns == 0:
-        memset(out, 0, rows * sizeof(double))
-    elif rows:
-        dgemv(
-            &trans, &columns, &rows, &alpha, <double *> a, &width, <double *> x, &one, &beta, out,
-            &one,
-        )
 
 
 cdef class Walk:
@@ -228,7 +203,7 @@ cdef class Walk:
             if self.owner[s] < self.n_core:
                 total += fabs(zd[s])
         self.noise_z, self.noise_h = self.still * largest, self.still * self.unit * total
-        gemv(self.nw, self.n_slots, &self.GW[0, 0], self.room, zd, &self.hd[0])
+        gemv_t(&self.GW[0, 0], self.room, self.nw, self.n_slots, 1.0, zd, 0.0, &self.hd[0])
         for w in range(self.nw):
             i = self.w_var[w]
             if not jump:
@@ -298,7 +273,7 @@ cdef class Walk:
     cdef void _solve(self, const double *g, double *out) noexcept nogil:
         """out = H g = H0 g + U' D U g over the slots; 0 in empty ones."""
         cdef Py_ssize_t s, m = self.m
-        gemv(m, m, &self.H[0, 0], m, g, out)
+        gemv_t(&self.H[0, 0], m, m, m, 1.0, g, 0.0, out)
         memset(out + m, 0, (self.n_slots - m) * sizeof(double))
         for s in range(self.k):
             self.work[s] = self.d[s] * dot(self.n_slots, &self.U[s, 0], g)
@@ -341,7 +316,7 @@ cdef class Walk:
             double *g = &self.g[0]
         for s in range(n):
             moved[s] = self.z[s] - moved[s]
-        gemv(self.m, self.m, &self.GF[0, 0], self.m, moved, off)
+        gemv_t(&self.GF[0, 0], self.m, self.m, self.m, 1.0, moved, 0.0, off)
         for x in range(self.m, n):
             row(&self.G, self.owner[x], n, &self.owner[0], g)
             for s in range(self.m):

@@ -17,9 +17,9 @@ from . import reference as ref
 from .trace import Recorder, StopWalk
 
 BLOCK = 64  # steps between two verifications, at most
+SHORTEST = 4  # and at least, when drift asks for short blocks
 CAREFUL = 32  # blocks with refined solves after one that has drifted,
 FEW = 128  # if no more variables are free; with more, care is for blocks that cannot be shorter
-SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # variables looked at in a block, at least
 NIL = 1e-13  # relative pivots below are zero,
 DOUBT = 1e-8  # and those between are for the reference to judge: an inverse is not that precise
