@@ -18,7 +18,7 @@ import numpy as np
 
 from .engine import Trace
 from .problems import Problem
-from .problems.base import AT_BOUND
+from .problems.machine import AT_PIN
 from .problems.staircase import Floats
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
@@ -67,7 +67,7 @@ class _Reader:
         self.suspect = trace.t0 != trace.t1
         if problem.fixed_while_moving:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
-            self.suspect &= trace.changes(problem.system.coupling.n_core) <= AT_BOUND
+            self.suspect &= trace.changes(problem.system.coupling.n_core) <= AT_PIN
 
     def open(self, z: list[Floats], t: Floats) -> list[bool]:
         """Whether there is an interval of intercepts."""
@@ -111,7 +111,7 @@ class _Reader:
             return
         c = self.problem.columns(self.trace.solutions(t), t)
         f = (cross.T @ c.coef + c.intercept).T
-        if np.abs(f[1] - f[0]).max(initial=0.0) > AT_BOUND * np.abs(f).max(initial=0.0):
+        if np.abs(f[1] - f[0]).max(initial=0.0) > AT_PIN * np.abs(f).max(initial=0.0):
             u = self.scale(t)
             yield Pieces(u[1:], u[:1], f[1:], f[1:])
 

@@ -17,11 +17,10 @@ from ._checks import (
     check_weights,
     class_weights,
 )
-from .engine import IndefiniteError, follow
 from .kernels import Kernel, make_kernel
-from .path import Data, Path, make_problem
-from .problems import DenseGram
+from .path import Data, Path
 from .problems.staircase import Floats
+from .walk import walk_path
 
 KernelLike = Any  # a name, a callable k(X, Y) or a Kernel
 
@@ -30,6 +29,9 @@ def svc_path(
     X: ArrayLike,
     y: ArrayLike,
     *,
+    along: Literal["lambda", "cost"] = "lambda",
+    cost: float = 0.5,
+    lambda_: float = 1.0,
     kernel: KernelLike = "rbf",
     gamma: float | str = "scale",
     degree: int = 3,
@@ -43,18 +45,30 @@ def svc_path(
     check_psd: bool = False,
     verbose: int = 0,
 ) -> Path:
-    """Every solution of the C-SVM while lambda = 1/C moves.
+    """Every solution of the C-SVM while lambda = 1/C, or the balance of the classes, moves.
 
-        min  lambda/2 |f|^2 + sum_i w_i max(0, 1 - y_i (f(x_i) + b))
+        min  lambda/2 |f|^2 + sum_i w_i a_i max(0, 1 - y_i (f(x_i) + b))
+
+    a_i = 2 cost for the positive class and 2 (1 - cost) for the negative one: 1 for both by
+    default.
 
     Parameters
     ----------
     X : array of shape (n, d), or (n, n) when kernel="precomputed"
-    y : array of n labels, two classes
+    y : array of n labels, two classes; the second one, in their order, is the positive class
+    along : "lambda" or "cost"
+        The parameter that moves; the other one is held at `lambda_` or `cost`. Along the cost the
+        models go from one that calls nothing positive to one that calls nothing negative: the
+        exact ROC curve, see `Path.roc`.
+    cost : float in (0, 1)
+        What losses of the positive class weigh, as a part of both.
+    lambda_ : float, > 0
+        1/C, for a path in the cost.
     kernel, gamma, degree, coef0 : as in sklearn.svm.SVC
     start, stop : float or None
         Values of lambda. Default start: the largest at which anything happens (above it the closed
-        form holds). Default stop: 1e-4 of the start. 0 means to the end.
+        form holds). Default stop: 1e-4 of the start. 0 means to the end. Along the cost: by default
+        upward, from 0.0001 to 0.9999.
     sample_weight, class_weight : as in sklearn.svm.SVC
         A weight of k equals k repeated rows, a weight of 0 a removed row.
     intercept : bool
@@ -83,14 +97,21 @@ def svc_path(
     Hastie, Rosset, Tibshirani, Zhu (2004). The entire regularization path for the support vector
     machine. JMLR 5.
     """
+    _check_along(along, "lambda", "cost")
+    spec = {
+        "along": along,
+        "cost": _check_inside(cost, "cost"),
+        "lambda_": check_positive(lambda_, "lambda_"),
+        "intercept": bool(intercept),
+    }
     options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose)
+    walk = _check_walk(start, stop, max_events, verbose, inside=along == "cost")
     kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
     signs, classes = check_two_classes(y, len(points))
     weight = class_weights(class_weight, signs, classes, weight)
     labels = np.asarray(classes)[(signs > 0).astype(np.intp)]
     data = Data(points, labels, weight, kernel_, classes)
-    return _trace("svc", data, signs, {"intercept": bool(intercept)}, walk, check_psd)
+    return walk_path("svc", data, spec, target=signs, check_psd=check_psd, **walk)
 
 
 def svr_path(
@@ -131,8 +152,7 @@ def svr_path(
     ----------
     Gunter, Zhu (2005). Computing the solution path for the regularized support vector regression.
     """
-    if along not in ("lambda", "epsilon"):
-        raise ValueError(f"along must be 'lambda' or 'epsilon', got {along!r}")
+    _check_along(along, "lambda", "epsilon")
     spec = {
         "along": along,
         "epsilon": check_positive(epsilon, "epsilon", zero=True),
@@ -142,12 +162,10 @@ def svr_path(
     options = {"gamma": gamma, "degree": degree, "coef0": coef0}
     walk = _check_walk(start, stop, max_events, verbose)
     kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    target = check_target(y, len(points))
-    check_target(target[weight > 0], int((weight > 0).sum()))
-    data = Data(points, target, weight, kernel_, None)
-    path = _trace("svr", data, None, spec, walk, check_psd)
+    data = _with_numbers(y, points, weight, kernel_)
+    path = walk_path("svr", data, spec, check_psd=check_psd, **walk)
     if along == "lambda":
-        return _explain_wide_tube(path, target[weight > 0], spec["epsilon"], intercept)
+        return _explain_wide_tube(path, data.y[weight > 0], spec["epsilon"], intercept)
     return path
 
 
@@ -197,8 +215,7 @@ def nu_svr_path(
     ----------
     Gasso, Zapien, Canu (2007). Regularization paths for nu-SVM and nu-SVR.
     """
-    if along not in ("lambda", "nu"):
-        raise ValueError(f"along must be 'lambda' or 'nu', got {along!r}")
+    _check_along(along, "lambda", "nu")
     spec = {
         "along": along,
         "nu": check_fraction(nu, "nu"),
@@ -210,10 +227,74 @@ def nu_svr_path(
     if along == "nu":
         _check_nu_walk(walk)
     kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    target = check_target(y, len(points))
-    check_target(target[weight > 0], int((weight > 0).sum()))
-    data = Data(points, target, weight, kernel_, None)
-    return _trace("nu_svr", data, None, spec, walk, check_psd)
+    data = _with_numbers(y, points, weight, kernel_)
+    return walk_path("nu_svr", data, spec, check_psd=check_psd, **walk)
+
+
+def quantile_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    along: Literal["lambda", "tau"] = "lambda",
+    tau: float = 0.5,
+    lambda_: float = 1.0,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of kernel quantile regression while lambda, or tau, moves.
+
+        min  lambda/2 |f|^2 + sum_i w_i max(tau r_i, (tau - 1) r_i),    r_i = y_i - f(x_i) - b
+
+    Parameters
+    ----------
+    along : "lambda" or "tau"
+        The parameter that moves; the other one is held at `lambda_` or `tau`. Along tau the path
+        has every quantile of the conditional distribution.
+    tau : float in (0, 1)
+        The quantile: with an intercept, at most a share tau of the points lies below f, and at most
+        a share 1 - tau above it.
+    lambda_ : float, > 0
+        1/C, for a path in tau.
+    start, stop : float or None
+        Values of the moving parameter. Along tau: by default upward, from 0.0001 to 0.9999.
+
+    The other parameters are those of `svc_path`. `Path.fractions_below` tells the shares of points
+    below f, `Path.crossings` where quantiles cross.
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(80, 0, noise=0.3)
+    >>> path = chemin.quantile_path(X, y, along="tau", lambda_=0.1, gamma=30.0)
+    >>> below, up_to = path.fractions_below(0.25)
+    >>> print(below <= 0.25 <= up_to)
+    True
+
+    References
+    ----------
+    Takeuchi, Le, Sears, Smola (2006). Nonparametric quantile estimation. JMLR 7.
+    Li, Liu, Zhu (2007). Quantile regression in reproducing kernel Hilbert spaces. JASA 102.
+    """
+    _check_along(along, "lambda", "tau")
+    spec = {
+        "along": along,
+        "tau": _check_inside(tau, "tau"),
+        "lambda_": check_positive(lambda_, "lambda_"),
+        "intercept": bool(intercept),
+    }
+    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    walk = _check_walk(start, stop, max_events, verbose, inside=along == "tau")
+    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
+    data = _with_numbers(y, points, weight, kernel_)
+    return walk_path("quantile", data, spec, check_psd=check_psd, **walk)
 
 
 def one_class_path(
@@ -257,7 +338,8 @@ def one_class_path(
     kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
     y = np.ones(len(points), dtype=np.intp)
     data = Data(points, y, weight, kernel_, np.array([-1, 1]))
-    return _trace("one_class", data, y.astype(float), {}, walk, check_psd)
+    spec = {"along": "nu", "nu": 1.0}
+    return walk_path("one_class", data, spec, target=y.astype(float), check_psd=check_psd, **walk)
 
 
 def lasso_path(
@@ -280,25 +362,47 @@ def lasso_path(
     """
     walk = _check_walk(start, stop, max_events, verbose)
     points = check_matrix(X)
-    target = check_target(y, len(points))
+    check_target(y, len(points))
     weight = check_weights(sample_weight, len(points))
-    check_target(target[weight > 0], int((weight > 0).sum()))
-    data = Data(points, target, weight, None, None)
-    return _trace("lasso", data, None, {"intercept": bool(intercept)}, walk, False)
+    data = _with_numbers(y, points, weight, None)
+    return walk_path("lasso", data, {"intercept": bool(intercept)}, **walk)
 
 
 # ---------------------------------------------------------------------- shared
 
 
+def _check_along(along: str, *known: str) -> None:
+    if along not in known:
+        raise ValueError(f"along must be {' or '.join(map(repr, known))}, got {along!r}")
+
+
+def _check_inside(value: float, name: str) -> float:
+    """A number strictly between 0 and 1."""
+    number = check_positive(value, name)
+    if not number < 1.0:
+        raise ValueError(f"{name} must lie between 0 and 1, both excluded, got {value!r}")
+    return number
+
+
 def _check_walk(
-    start: float | None, stop: float | None, max_events: int | None, verbose: int
+    start: float | None,
+    stop: float | None,
+    max_events: int | None,
+    verbose: int,
+    *,
+    inside: bool = False,
 ) -> dict[str, Any]:
+    """`inside`: the parameter lies between 0 and 1, both excluded."""
     start, stop = check_start_stop(start, stop)
+    if inside:
+        for value, name in ((start, "start"), (stop, "stop")):
+            if value is not None:
+                _check_inside(value, name)
     if start is not None and stop is not None and start == stop:
         raise ValueError(f"start and stop are both {start:g}: there is nothing to walk")
     if max_events is not None and (isinstance(max_events, bool) or int(max_events) < 1):
         raise ValueError(f"max_events must be a whole number from 1, or None, got {max_events!r}")
-    return {"begin": start, "stop": stop, "max_events": max_events, "verbose": verbose}
+    return {"start": start, "stop": stop, "max_events": max_events, "verbose": verbose}
 
 
 def _explain_wide_tube(path: Path, y: Floats, epsilon: Any, intercept: bool) -> Path:
@@ -315,8 +419,8 @@ def _explain_wide_tube(path: Path, y: Floats, epsilon: Any, intercept: bool) -> 
 
 def _check_nu_walk(walk: dict[str, Any]) -> None:
     """nu lies in (0, 1]; a stop of 0 is the limit."""
-    if walk["begin"] is not None:
-        check_fraction(walk["begin"], "start")
+    if walk["start"] is not None:
+        check_fraction(walk["start"], "start")
     if walk["stop"]:
         check_fraction(walk["stop"], "stop")
 
@@ -330,51 +434,8 @@ def _kernel_data(
     return kernel_, points, weight
 
 
-def _trace(
-    name: str,
-    data: Data,
-    signs: Floats | None,
-    spec: dict[str, Any],
-    walk: dict[str, Any],
-    check_psd: bool,
-) -> Path:
-    problem = make_problem(name, data, signs, spec)
-    gram = problem.system.coupling.gram
-    if data.kernel is not None and isinstance(gram, DenseGram):  # Z Z' has no negative eigenvalue
-        _refuse_large_entries(gram.matrix)
-        if check_psd:
-            _refuse_indefinite(gram.matrix)
-    begin, stop = (None if v is None else v / problem.unit for v in (walk["begin"], walk["stop"]))
-    try:
-        trace = follow(
-            problem.system,
-            problem.start,
-            begin=begin,
-            stop=stop,
-            max_events=walk["max_events"],
-            verbose=walk["verbose"],
-        )
-    except IndefiniteError as error:
-        raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
-    return Path(problem, trace, data, closed_above=begin is None)
-
-
-def _refuse_large_entries(K: Floats) -> None:
-    """No entry of a positive semi-definite matrix is larger than the largest of its diagonal."""
-    largest, diagonal = max(float(K.max()), -float(K.min())), float(K.diagonal().max())
-    if largest > diagonal * (1 + 1e-8):
-        how = f"it has an entry of size {largest:.6g}, more than {diagonal:.6g} on its diagonal"
-        raise ValueError(_indefinite(how))
-
-
-def _refuse_indefinite(K: Floats) -> None:
-    lowest = np.linalg.eigvalsh(K)
-    if lowest[0] < -1e-10 * len(K) * abs(lowest[-1]):
-        raise ValueError(_indefinite(f"its smallest eigenvalue is {lowest[0]:.3g}"))
-
-
-def _indefinite(how: str) -> str:
-    return (
-        f"the kernel matrix is not positive semi-definite ({how}): a path needs a kernel that is, "
-        "such as 'rbf', 'poly' with coef0 >= 0 or 'linear'"
-    )
+def _with_numbers(y: ArrayLike, points: Floats, weight: Floats, kernel: Kernel | None) -> Data:
+    """Data whose targets are numbers, two different ones at least among the rows that count."""
+    target = check_target(y, len(points))
+    check_target(target[weight > 0], int((weight > 0).sum()))
+    return Data(points, target, weight, kernel, None)

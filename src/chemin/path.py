@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -14,23 +13,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import check_matrix, check_start_stop
 from .affine import Pieces, pieces
-from .engine import Job, Trace, carry_on, phase_one, polish, walk_out
-from .kernels import Kernel
-from .problems import SVC, SVR, Certificate, Columns, Lasso, LowRankGram, NuSVR, OneClass, Problem
-from .problems.base import AT_BOUND
+from .engine import Trace, carry_on
+from .kernels import Kernel, LowRankGram
+from .leave_one_out import predictions_without
+from .problems import PROBLEMS, Certificate, Columns, Problem
+from .problems.machine import AT_PIN
 from .problems.staircase import Floats
+from .storage import Stored, read, write
 
 if TYPE_CHECKING:
     from .display import PathDisplay
 
-FORMAT = 2  # of saved paths
 # Values nearer than this, relative, to an end of the walk are at the end.
 END = 1e-12
 # Columns evaluated at once, so that many values do not need n x (all values) twice over.
 CHUNK = 512
 
 EVENT = np.dtype([("value", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i2")])
-PROBLEMS: dict[str, type[Problem]] = {p.name: p for p in (SVC, SVR, NuSVR, OneClass, Lasso)}
+KNOWN = ("epsilon", "nu", "tau", "cost")  # parameters that every solution has a field for
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,21 @@ class Solution:
     lambda_: float
     epsilon: float | None = None
     nu: float | None = None
+    tau: float | None = None
+    cost: float | None = None
+    more: dict[str, float] = field(default_factory=dict)  # parameters with other names
+
+    def __getattr__(self, name: str) -> float:
+        more = self.__dict__.get("more", {})
+        if name not in more:
+            raise AttributeError(f"a solution has no {name}")
+        return float(more[name])
+
+    @property
+    def given(self) -> dict[str, float]:
+        """The parameters besides lambda, by name."""
+        known = {name: getattr(self, name) for name in KNOWN}
+        return {name: v for name, v in known.items() if v is not None} | self.more
 
     @property
     def support(self) -> NDArray[np.intp]:
@@ -55,9 +70,9 @@ class Solution:
         return np.flatnonzero(self.coef)
 
     def __repr__(self) -> str:
-        tube = "" if self.epsilon is None else f", epsilon={self.epsilon:.6g}"
+        given = "".join(f", {name}={value:.6g}" for name, value in self.given.items())
         return (
-            f"Solution(lambda_={self.lambda_:.6g}{tube}, {len(self.support)} of {len(self.coef)} "
+            f"Solution(lambda_={self.lambda_:.6g}{given}, {len(self.support)} of {len(self.coef)} "
             f"coefficients, intercept={self.intercept:.6g})"
         )
 
@@ -148,6 +163,11 @@ class Path:
     @property
     def stair_names(self) -> tuple[str, ...]:
         return self._problem.stair_names
+
+    @property
+    def edge_name(self) -> str:
+        """What a multiplier strictly between its bounds is called, in figures."""
+        return self._problem.edge_name
 
     @cached_property
     def events(self) -> NDArray[Any]:
@@ -243,7 +263,7 @@ class Path:
             )
         if self.stop <= self.start:
             v = np.maximum(v, bottom)
-        if self.parameter == "lambda" and not self._linear and not v.all():
+        if self.affine_in_inverse and not v.all():
             v = np.where(v == 0, self._near_zero, v)
         return v / self._problem.unit
 
@@ -254,7 +274,7 @@ class Path:
         last = float(positive.min()) if positive.size else self.start
         z = np.abs(self._trace.solutions(np.array([0.0, last / self._problem.unit])))
         end, before = z[: self._problem.system.coupling.n_core].max(axis=0, initial=0.0)
-        if end > AT_BOUND * before:
+        if end > AT_PIN * before:
             raise ValueError(
                 "lambda = 0 has no solution here: f grows without end, for no function fits these "
                 "data without loss; ask for a value above 0"
@@ -273,7 +293,8 @@ class Path:
         objective = float(self._problem.objective(c)[0])
         low, high = c.interval[:, 0]
         # At lambda = 0 f is a limit, and multipliers are zero.
-        limit = self.parameter == "lambda" and not self._linear and value == 0
+        limit = self.affine_in_inverse and value == 0
+        given = {name: float(v[0]) for name, v in c.given.items()}
         return Solution(
             self._spread(c.coef)[:, 0],
             float(c.intercept[0]),
@@ -281,8 +302,8 @@ class Path:
             self._spread(c.alpha)[:, 0] * (0.0 if limit else 1.0),
             0.0 if limit else objective,
             0.0 if limit else float(c.lambda_[0]),
-            None if c.epsilon is None else float(c.epsilon[0]),
-            None if c.nu is None else float(c.nu[0]),
+            **{name: given.pop(name) for name in KNOWN if name in given},
+            more=given,
         )
 
     def _spread(self, columns: Floats) -> Floats:
@@ -353,17 +374,53 @@ class Path:
     def certificate(self, value: ArrayLike) -> Certificate:
         """How far from optimal the solutions are, computed afresh from the data."""
         values = np.atleast_1d(np.asarray(value, dtype=float))
-        parts = [
+        judged = Certificate.joined(
             self._problem.certificate(self._columns(values[i : i + CHUNK]))
             for i in range(0, max(len(values), 1), CHUNK)
-        ]
-        fields = [
-            np.concatenate([np.atleast_1d(getattr(p, f)) for p in parts])
-            for f in ("kkt_violation", "relative_gap", "floor")
-        ]
-        if np.ndim(value) == 0:
-            return Certificate(*(float(f[0]) for f in fields))
-        return Certificate(*fields)
+        )
+        return judged.single if np.ndim(value) == 0 else judged
+
+    def certify(self, solution: Solution) -> Certificate:
+        """Judge any solution that you hold, by the data of this path.
+
+        It need not lie on the path, nor come from chemin: `coef`, `intercept`, `alpha`, `lambda_`
+        and the other parameters are taken as they are.
+
+        Parameters
+        ----------
+        solution : Solution
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> path = chemin.svc_path(X[:100], y[:100])
+        >>> solution = path.at(0.1)
+        >>> path.certify(solution).verdict
+        'exact'
+        >>> path.certify(replace(solution, intercept=solution.intercept + 0.001)).verdict
+        'wrong'
+        """
+        n = self._n_coef
+        for name in ("coef", "alpha"):
+            if np.shape(getattr(solution, name)) != (n,):
+                shape = np.shape(getattr(solution, name))
+                raise ValueError(f"solution.{name} must have {n} entries, got shape {shape}")
+        used = slice(None) if self._linear else self._data.used
+        given = {name: np.array([v], dtype=float) for name, v in solution.given.items()}
+        missing = set(self._columns(self.start).given) - set(given)
+        if missing:
+            raise ValueError(f"solution.{missing.pop()} must be a number, got None")
+        b, lam = np.array([float(solution.intercept)]), np.array([float(solution.lambda_)])
+        coef, alpha = (np.asarray(v, dtype=float)[used, None] for v in (solution.coef, solution.alpha))
+        return self._problem.certificate(
+            Columns(lam, coef, b, np.tile(b, (2, 1)), alpha, lam, given)
+        ).single
+
+    def free(self, values: ArrayLike) -> NDArray[np.bool_]:
+        """Which multipliers are strictly between their bounds, one column a value."""
+        return self._spread(self._problem.free(self._columns(values)).astype(float)) > 0
 
     # ------------------------------------------------------------------ carrying on
 
@@ -410,7 +467,7 @@ class Path:
         _, stop = check_start_stop(None, stop)
         t = float(self._t(at)[0])
         new = p.turned(parameter, *self._trace.state(t), t)
-        problem = PROBLEMS[new.name](p.K, p.y, p.w, **new.spec)  # type: ignore[attr-defined, call-arg]
+        problem = new.problem
         if stop is not None and stop > problem.highest_value:
             raise ValueError(f"stop must be at most {problem.highest_value:g}, got {stop:g}")
         trace = carry_on(
@@ -452,55 +509,11 @@ class Path:
             raise ValueError("leave_one_out needs three points with a positive weight at least")
         out = np.empty((self._n_coef, np.size(values)))
         for j, t in enumerate(self._t(values)):
-            out[self._data.used, j] = self._without_each(float(t))
+            out[self._data.used, j] = predictions_without(p, self._trace, float(t))
         idle = np.setdiff1d(np.arange(self._n_coef), self._data.used)
         if idle.size:
             out[idle] = self.decision_function(self._data.X[idle], np.atleast_1d(values))
         return out[:, 0] if np.ndim(values) == 0 else out
-
-    def _without_each(self, t: float) -> Floats:
-        """f_-i(x_i) for every point that takes part."""
-        p, system = self._problem, self._problem.system
-        stair, z = polish(system, *self._trace.state(t), t, np.random.default_rng(0))
-        n = len(self._data.used)
-        index = system.coupling.index
-        after = np.cumsum(np.bincount(index, minlength=n))
-        own = np.split(np.argsort(index, kind="stable"), after[:-1])
-        support = np.array([bool(np.any(z[v])) for v in own])
-        # Who is no support vector leaves nothing behind but, with nu, its share of the weight: the
-        # same walk for all of equal weight, as long as their multipliers stay zero on it.
-        none = np.empty(0, dtype=np.intp)
-        idle = np.flatnonzero(~support)
-        change = {float(p.w[i]): p.without(int(i), t) for i in idle}  # type: ignore[attr-defined]
-        weights = list(change)
-        ends, failed = walk_out(system, t, stair, z, [Job(none, change[w]) for w in weights])
-        Z, walks = np.empty((len(z), n)), list(np.flatnonzero(support))
-        for i in idle:
-            g = weights.index(float(p.w[i]))  # type: ignore[attr-defined]
-            Z[:, i] = ends[:, g]
-            if g in failed or np.any(ends[own[i], g]):
-                walks.append(i)
-        jobs = [Job(own[i], p.without(int(i), t)) for i in walks]
-        Z[:, walks], failed = walk_out(system, t, stair, z, jobs)
-        afresh = [int(walks[j]) for j in failed]
-        c = p.columns(Z, np.full(n, t), np.arange(n))
-        out = system.coupling.gram.own(c.coef) + c.intercept
-        for j in afresh:
-            out[j] = self._afresh(t, j)
-        return out
-
-    def _afresh(self, t: float, i: int) -> float:
-        """f_-i(x_i) from a solution found anew, where no walk leads to it."""
-        p = self._problem
-        rest = np.delete(np.arange(len(p.w)), i)  # type: ignore[attr-defined]
-        gram = p.system.coupling.gram
-        y = getattr(p, "y", np.ones(len(p.w)))  # type: ignore[attr-defined]
-        other = type(p)(gram.among(rest), y[rest], p.w[rest], **p.spec())  # type: ignore[attr-defined, call-arg]
-        at = t * p.unit / other.unit
-        _, z = phase_one(other.system, other.start, at, np.random.default_rng(0))
-        c = other.columns(z[:, None], np.array([at]))
-        row = gram.block(np.array([i]), rest)[0]
-        return float(row @ c.coef[:, 0] + c.intercept[0])
 
     # ------------------------------------------------------------------ out of Python
 
@@ -530,7 +543,6 @@ class Path:
                 "use kernel='precomputed'"
             )
         header = {
-            "format": FORMAT,
             "problem": self._problem.name,
             "spec": self._problem.spec(),
             "kernel": None if d.kernel is None else d.kernel.spec(),
@@ -541,10 +553,9 @@ class Path:
         arrays: dict[str, NDArray[Any]] = {"X": d.X, "y": d.y, "weight": d.weight}
         if d.classes is not None:
             arrays["classes"] = d.classes
-        for field in _TRACE_FIELDS:
-            arrays[f"trace_{field}"] = getattr(t, field)
-        arrays["header"] = np.array(json.dumps(header))
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        for name in _TRACE_FIELDS:
+            arrays[f"trace_{name}"] = getattr(t, name)
+        write(file, Stored(header, arrays))
 
 
 _TRACE_FIELDS = (
@@ -561,41 +572,44 @@ _TRACE_FIELDS = (
 )
 
 
-def make_problem(name: str, data: Data, signs: Floats | None, spec: dict[str, Any]) -> Problem:
-    """The problem of a path, from its data."""
-    w, y = data.weight, data.y if signs is None else signs
+def make_problem(
+    name: str,
+    data: Data,
+    target: Floats | None,
+    spec: dict[str, Any],
+    gram: Floats | None = None,
+) -> Problem:
+    """The problem of a path, from its data; `gram`: the kernel matrix of all rows, if known."""
+    w, y = data.weight, data.y if target is None else target
+    make: Any = PROBLEMS[name]
     if data.kernel is None:
-        return PROBLEMS[name](data.X, y, w, **spec)  # type: ignore[call-arg]
+        return make(data.X, y, w, **spec)
     used = data.used
     all_used = len(used) == len(w)
-    Z = data.kernel.factor(data.X)
+    Z = None if gram is not None else data.kernel.factor(data.X)
     if Z is not None:
         K: Any = LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
     else:
-        K = data.kernel.gram(data.X)
+        K = data.kernel.gram(data.X) if gram is None else gram
         K = K if all_used else np.ascontiguousarray(K[np.ix_(used, used)])
-    return PROBLEMS[name](K, y[used], w[used], **spec)  # type: ignore[call-arg]
+    return make(K, y[used], w[used], **spec)
 
 
 def load(file: str | FilePath) -> Path:
     """Read a path that `Path.save` has written."""
-    with np.load(file, allow_pickle=False) as stored:
-        if "header" not in stored:
-            raise ValueError(f"{file} is not a saved path: it has no header")
-        header = json.loads(str(stored["header"]))
-        if header["format"] != FORMAT:
-            raise ValueError(f"{file} has format {header['format']}, this version reads {FORMAT}")
-        kernel = None if header["kernel"] is None else Kernel.from_spec(header["kernel"])
-        classes = stored["classes"] if "classes" in stored else None
-        data = Data(stored["X"], stored["y"], stored["weight"], kernel, classes)
-        signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
-        problem = make_problem(header["problem"], data, signs, header["spec"])
-        trace = Trace(
-            **{field: stored[f"trace_{field}"] for field in _TRACE_FIELDS},
-            stairs=problem.system.stairs,
-            complete=header["complete"],
-            reason=header["reason"],
-        )
+    stored = read(file)
+    header, arrays = stored.header, stored.arrays
+    kernel = None if header["kernel"] is None else Kernel.from_spec(header["kernel"])
+    classes = arrays.get("classes")
+    data = Data(arrays["X"], arrays["y"], arrays["weight"], kernel, classes)
+    signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
+    problem = make_problem(header["problem"], data, signs, header["spec"])
+    trace = Trace(
+        **{name: arrays[f"trace_{name}"] for name in _TRACE_FIELDS},
+        stairs=problem.system.stairs,
+        complete=header["complete"],
+        reason=header["reason"],
+    )
     return Path(problem, trace, data, closed_above=header["closed_above"])
 
 

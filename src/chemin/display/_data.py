@@ -19,8 +19,6 @@ CHUNK = 512
 STEP = 0.03
 # A jump is drawn at its knot and this little beyond, relative.
 HAIR = 1e-9
-# Multipliers nearer than this to their bound, relative to the largest, stand at it.
-AT_BOUND = 1e-9
 NAMED = len(style.MANY)  # lines that can have a colour and a name of their own
 
 
@@ -122,10 +120,9 @@ def counts(path: Path) -> Counts:
     used = np.abs(alpha) > 0
     if path._linear:
         return Counts(edges, {"non-zero coefficients": used.sum(axis=0)})
-    weight = path._data.weight
-    free = used & (np.abs(alpha) < (weight - AT_BOUND * weight.max())[:, None])
-    edge = "on the elbow" if path.classes_ is not None else "on the edge of the tube"
-    return Counts(edges, {"support vectors": used.sum(axis=0), edge: free.sum(axis=0)})
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    free = np.hstack([path.free(middle[i : i + CHUNK]) for i in range(0, len(middle), CHUNK)])
+    return Counts(edges, {"support vectors": used.sum(axis=0), path.edge_name: free.sum(axis=0)})
 
 
 def xlabel(path: Path) -> str:

@@ -51,7 +51,8 @@ LONG = 0.75  # of the way to zero: the longest step
 REFINEMENTS = 8  # at the most; one or two are enough when G_FF is well conditioned
 INDEFINITE = 1e-8  # a pivot below minus this: no rounding, the matrix is indefinite
 LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
-BLIND = 1e-6  # a path stops where round-off exceeds this fraction of the linear term
+# A path stops where round-off exceeds this fraction of the linear term: certificates see no further.
+BLIND = 2e-8
 NOUGHT = 1e-13  # of where the walk began: what happens below is not told from the end at 0
 # Added to the offsets of pins' upper ends, among offsets in [1, 2). Any distinct offsets will do;
 # so large, those of two variables that oppose each other (one row of the matrix, with two signs)

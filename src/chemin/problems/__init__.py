@@ -1,28 +1,42 @@
-"""WHAT is solved: each problem a declaration of M, q, r and a staircase, no algorithm."""
+"""WHAT is solved: each problem a declaration, no algorithm."""
 
-from .base import Certificate, Columns, Problem, Reading, Start, Turned
+from .base import Columns, Problem, Reading, Start, Turned
+from .certificate import Certificate
 from .lasso import Lasso
+from .loss import Loss
+from .machine import KernelMachine, Rows
 from .nu_svr import NuSVR
 from .one_class import OneClass
-from .staircase import Coupling, DenseGram, LowRankGram, Staircases, StaircaseSystem
+from .quantile import Quantile
+from .staircase import Coupling, Staircases, StaircaseSystem
 from .svc import SVC
 from .svr import SVR
+from .terms import Term
+
+# By the name under which paths are saved.
+PROBLEMS: dict[str, type[Problem]] = {
+    problem.name: problem for problem in (SVC, SVR, NuSVR, OneClass, Quantile, Lasso)
+}
 
 __all__ = [
+    "PROBLEMS",
     "SVC",
     "SVR",
     "Certificate",
     "Columns",
     "Coupling",
-    "DenseGram",
+    "KernelMachine",
     "Lasso",
-    "LowRankGram",
+    "Loss",
     "NuSVR",
     "OneClass",
     "Problem",
+    "Quantile",
     "Reading",
+    "Rows",
     "StaircaseSystem",
     "Staircases",
     "Start",
+    "Term",
     "Turned",
 ]

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .base import EPS, Certificate, Columns, Problem, Reading, Start, relative_gap
-from .staircase import Coupling, DenseGram, Floats, Ints, Staircases, StaircaseSystem
+from ..kernels import DenseGram
+from .base import Columns, Problem, Reading, Start
+from .certificate import EPS, TINY, Certificate, relative, stationarity
+from .staircase import Coupling, Floats, Ints, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
 
@@ -25,14 +27,17 @@ class Lasso(Problem):
     name = "lasso"
     stair_names = ("negative", "zero", "positive")
     first_stair = ZERO - 1
+    edge_name = "non-zero coefficients"
+    criterion = "neg_mean_squared_error"
     parameter = "lambda"
 
     def __init__(self, X: Floats, y: Floats, w: Floats, *, intercept: bool = True) -> None:
         self.intercept = intercept
         self.x_mean = np.average(X, axis=0, weights=w) if intercept else np.zeros(X.shape[1])
         self.y_mean = float(np.average(y, weights=w)) if intercept else 0.0
-        root = np.sqrt(w)[:, None]
-        self.X, self.y = root * (X - self.x_mean), root[:, 0] * (y - self.y_mean)
+        self.root = np.sqrt(w)
+        root = self.root[:, None]
+        self.X, self.y = root * (X - self.x_mean), self.root * (y - self.y_mean)
         length = np.linalg.norm(self.X, axis=0)
         # A column that is constant but for round-off has no length of its own.
         noise = 8 * EPS * np.linalg.norm(root * X, axis=0)
@@ -58,8 +63,7 @@ class Lasso(Problem):
         noise = 8 * EPS * (np.abs(self.X).T @ np.abs(self.y))
         return np.where(np.abs(product) <= noise, 0.0, product)
 
-    @property
-    def start(self) -> Start:
+    def start(self, value: float | None = None) -> Start:
         """All zero, just above the largest correlation."""
         p = len(self.length)
         largest = float(np.abs(self._correlation()).max()) / self.unit
@@ -79,27 +83,44 @@ class Lasso(Problem):
         return Reading(rows, factor, -self.x_mean * factor, self.y_mean, inverse=False)
 
     def objective(self, c: Columns) -> Floats:
-        r = self.y[:, None] - self.X @ c.coef
+        r = self._residual(c)
         return 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
+
+    def free(self, c: Columns) -> Any:
+        return c.coef != 0
+
+    def _residual(self, c: Columns) -> Floats:
+        """What is left of the target, with the intercept that a user holds; weights included."""
+        off = self.y_mean - self.x_mean @ c.coef - c.intercept
+        return self.y[:, None] - self.X @ c.coef + self.root[:, None] * off
 
     def certificate(self, c: Columns) -> Certificate:
         """In units of correlation: columns and target of length one."""
-        fit = self.X @ c.coef
-        r = self.y[:, None] - fit
-        length = self.length[:, None]
-        b = c.coef * length / self.size
-        s = b + self.X.T @ r / (length * self.size)
-        soft = np.sign(s) * np.maximum(0.0, np.abs(s) - c.lambda_ / (length * self.size))
-        violation = np.abs(b - soft).max(axis=0)
-        terms = np.abs(self.X).T @ (np.abs(self.X) @ np.abs(c.coef) + np.abs(self.y)[:, None])
-        terms /= length * self.size
-        floor = EPS * terms.max(axis=0)
+        r = self._residual(c)
+        unit = self.length[:, None] * self.size
+        b = c.coef * self.length[:, None] / self.size
+        pull = self.X.T @ r
+        s = b + pull / unit
+        soft = np.sign(s) * np.maximum(0.0, np.abs(s) - c.lambda_ / unit)
+        tied = np.abs(c.alpha - c.coef) / np.maximum(np.abs(c.coef).max(axis=0), TINY)
+        violation = np.maximum(np.abs(b - soft).max(axis=0), tied.max(axis=0))
         # P - D at the dual point r, coefficient by coefficient; that r is feasible (no correlation
         # beyond lambda) is what the violation measures.
-        gap = np.sum(c.lambda_ * np.abs(c.coef) - c.coef * (self.X.T @ r), axis=0)
+        gap = np.sum(c.lambda_ * np.abs(c.coef) - c.coef * pull, axis=0)
+        parts = np.abs(self.X) @ np.abs(c.coef) + np.abs(self.y)[:, None]
+        floor = EPS * (np.abs(self.X).T @ parts / unit).max(axis=0)
+        blur = np.zeros(len(c.value))
+        if self.intercept:
+            # b0 is held by the sum of residuals, measured by the target and what has cancelled.
+            terms = np.abs(self.x_mean) @ np.abs(c.coef) + np.abs(self.y_mean)
+            size = self.root @ (np.abs(r) + np.abs(self.y)[:, None])
+            violation = np.maximum(violation, stationarity(self.root @ r, 0.0 * c.value, size))
+            gap = gap + np.abs((c.intercept - self.y_mean) * (self.root @ r))
+            floor = np.maximum(floor, EPS * terms * self.root.sum() / size)
+            blur = EPS * np.abs(c.intercept - self.y_mean) * size
         primal = 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
-        relative, _ = relative_gap(gap, primal, primal - gap, 0.5 * self.size**2)
-        return Certificate(violation, relative, floor)
+        relative_gap, least = relative(gap, primal, 0.5 * self.size**2)
+        return Certificate(violation, relative_gap, np.maximum(floor, blur / least))
 
     def spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept}

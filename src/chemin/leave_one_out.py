@@ -1,0 +1,63 @@
+"""f(x_i) of the model without point i, from the solution with it: its multipliers walk to zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .engine import Job, Trace, phase_one, polish, walk_out
+from .problems import Problem
+from .problems.staircase import Floats, Ints
+
+
+def predictions_without(problem: Problem, trace: Trace, t: float) -> Floats:
+    """f_-i(x_i) for every point that takes part."""
+    system, n = problem.system, len(problem.w)
+    stair, z = polish(system, *trace.state(t), t, np.random.default_rng(0))
+    Z, failed = _solutions_without(problem, t, stair, z)
+    c = problem.columns(Z, np.full(n, t), np.arange(n))
+    out = system.coupling.gram.own(c.coef) + c.intercept
+    for i in failed:
+        out[i] = _afresh(problem, t, i)
+    return out
+
+
+def _solutions_without(
+    problem: Problem, t: float, stair: Ints, z: Floats
+) -> tuple[Floats, list[int]]:
+    """z without each point, one column each, and the points for which no walk leads there.
+
+    A point that is no support vector leaves nothing behind but, where a term has a cost, its share
+    of the weight: the same walk for all of equal weight, as long as their multipliers stay zero on
+    it.
+    """
+    system, n, w = problem.system, len(problem.w), problem.w
+    index = system.coupling.index
+    after = np.cumsum(np.bincount(index, minlength=n))
+    own = np.split(np.argsort(index, kind="stable"), after[:-1])
+    support = np.array([bool(np.any(z[v])) for v in own])
+    none, idle = np.empty(0, dtype=np.intp), np.flatnonzero(~support)
+    weights, group = np.unique(w[idle], return_inverse=True)
+    first = [int(idle[np.argmax(group == g)]) for g in range(len(weights))]
+    ends, failed = walk_out(
+        system, t, stair, z, [Job(none, problem.leaving(i, t)) for i in first]
+    )
+    Z, walks = np.empty((len(z), n)), list(np.flatnonzero(support))
+    for i, g in zip(idle, group):
+        Z[:, i] = ends[:, g]
+        if g in failed or np.any(ends[own[i], g]):
+            walks.append(i)
+    jobs = [Job(own[i], problem.leaving(int(i), t)) for i in walks]
+    Z[:, walks], failed = walk_out(system, t, stair, z, jobs)
+    return Z, [int(walks[j]) for j in failed]
+
+
+def _afresh(problem: Problem, t: float, i: int) -> float:
+    """f_-i(x_i) from a solution found anew, where no walk leads to it."""
+    rest = np.delete(np.arange(len(problem.w)), i)
+    other = problem.among(rest)
+    value = t * problem.unit
+    at = value / other.unit
+    _, z = phase_one(other.system, other.start(value), at, np.random.default_rng(0))
+    c = other.columns(z[:, None], np.array([at]))
+    row = problem.system.coupling.gram.block(np.array([i]), rest)[0]
+    return float(row @ c.coef[:, 0] + c.intercept[0])

@@ -1,0 +1,89 @@
+"""What a certificate says, and how it is computed: from the loss and the data, never from the walk.
+
+A solution is judged by what a user holds: coef, intercept, alpha, lambda_ and the other parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from .staircase import Floats
+
+EPS = float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
+# Violations and gaps up to this are exact, or up to FLOORS times the floor where that is more:
+# round-off of sums adds up to some multiples of it.
+EXACT = 1e-9
+FLOORS = 50.0
+# Where FLOORS floors exceed this, nothing can be said: a path stops there.
+BLIND = 1e-6
+# An objective below this part of one unit of error a point is a difference of much larger terms:
+# gaps are not judged relative to what double precision cannot tell from zero.
+NEARLY_ZERO = 1e-2
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a solution is from optimal, computed from the data.
+
+    Attributes
+    ----------
+    kkt_violation : float or array
+        The largest violation of the optimality conditions, in units of the margin and of weights.
+    relative_gap : float or array
+        (P - D) / max(|P|, |D|): no model can be better by more than this.
+    floor : float or array
+        What double precision allows at that solution, in the same units.
+    verdict : str or array of str
+        "exact": violation and gap are at most max(1e-9, 50 floor); "wrong": they are not;
+        "not certifiable": 50 floor exceeds 1e-6, so that round-off hides the answer.
+    exact : bool or array of bool
+        Whether the verdict is "exact".
+    """
+
+    kkt_violation: Any
+    relative_gap: Any
+    floor: Any
+
+    @property
+    def verdict(self) -> Any:
+        floors = FLOORS * np.asarray(self.floor)
+        worst = np.maximum(np.abs(self.kkt_violation), np.abs(self.relative_gap))
+        # What is no number is not certifiable, and never exact.
+        seen = (floors <= BLIND) & np.isfinite(worst)
+        word = np.where(worst <= np.maximum(EXACT, floors), "exact", "wrong")
+        word = np.where(seen, word, "not certifiable")
+        return str(word) if word.ndim == 0 else word
+
+    @property
+    def exact(self) -> Any:
+        exact = np.asarray(self.verdict) == "exact"
+        return bool(exact) if exact.ndim == 0 else exact
+
+    @classmethod
+    def joined(cls, parts: Iterable[Certificate]) -> Certificate:
+        """Of several arrays of solutions, one after the other."""
+        parts = list(parts)
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
+
+    @property
+    def single(self) -> Certificate:
+        """Of the first solution, as numbers."""
+        return Certificate(*(float(getattr(self, field.name)[0]) for field in fields(self)))
+
+
+def relative(gap: Floats, primal: Floats, least: Floats | float) -> tuple[Floats, Floats]:
+    """(P - D) / max(|P|, |D|, tiny), and what it is relative to; tiny: a part of `least`."""
+    size = np.maximum(np.maximum(np.abs(primal), np.abs(primal - gap)), NEARLY_ZERO * least)
+    size = np.maximum(size, TINY)
+    return gap / size, size
+
+
+def stationarity(pull: Floats, cost: Floats, terms: Floats) -> Floats:
+    """|pull - cost| relative to its terms: of an unpenalised term the two must balance."""
+    return np.abs(pull - cost) / np.maximum(terms + np.abs(cost), TINY)

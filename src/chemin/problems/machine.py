@@ -1,0 +1,520 @@
+"""Kernel machines: rows with convex piecewise-linear losses, and everything that follows.
+
+    min  lambda/2 |f|^2 + sum_i w_i L_i(m_i) + W sum_k cost_k c_k,     m_i = s_i f(x_p(i)) + B_i c
+
+Rows i, one or two a point: p(i) is the point, s_i = +-1 its side. Unpenalised terms c_k (an
+intercept: B_i = s_i), with a cost for each unit of the total weight W, and perhaps c_k >= 0.
+L_i by kinks and slopes (`loss.py`), affine in the parameter that moves. With alpha_i = -w_i L_i':
+
+    f = 1/lambda sum_i s_i alpha_i k(x_p(i), .),        B'alpha = W cost,
+    h_i = lambda (origin_i - m_i),     alpha_i on the staircase: pins -w g_j, treads at -lambda kappa_j
+
+So M = [S K S, B; -B', 0]. A problem says `declare`; the rest is here.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..kernels import Gram, as_gram
+from .affine import MOVING, Affine, affine
+from .base import Columns, Problem, Reading, Start, Turned
+from .certificate import EPS, NEARLY_ZERO, TINY, Certificate, relative, stationarity
+from .loss import Loss
+from .staircase import Coupling, Floats, Ints, Staircases, StaircaseSystem, endless_tread
+from .terms import SLACK, Bounds, Edges, Term
+
+# Multipliers nearer than this to a pin count as at it, relative to their own weight and to the
+# largest multiplier there is; or nearer than round-off lets tell, relative to the largest weight.
+AT_PIN = 1e-9
+TOLD = 64 * EPS
+# Multipliers below this, relative to their scale, are what round-off leaves of zero.
+DUST = 16 * EPS
+# The start is known in closed form where the edge of f = 0 has no other kink nearer than this part
+# of the margin's unit; nearer ones would ask for a start too high above the first event.
+ROOM = 0.5
+OPEN_ENDS = (1e-4, 1.0 - 1e-4)  # where a fraction is walked from 0 to 1, both ends open
+TIED = 64 * EPS  # kinks nearer than this, relative to the largest, are one
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a problem declares: the losses of its rows, their sides, and the unpenalised terms."""
+
+    loss: Loss
+    side: Floats  # (rows,): one block of all points after the other
+    terms: tuple[Term, ...]
+
+    @property
+    def columns(self) -> Floats:
+        """B."""
+        out = np.empty((len(self.side), len(self.terms)))
+        for k, term in enumerate(self.terms):
+            out[:, k] = term.column
+        return out
+
+
+class KernelMachine(Problem):
+    """A declaration and its data; K is never copied: its unit and that of w go into z and t."""
+
+    target: ClassVar[str] = "numbers"  # "labels" (-1 and 1), "numbers" or "none"
+    in_units_of_y: ClassVar[tuple[str, ...]] = ()  # parameters that grow with y
+    fractions: ClassVar[tuple[str, ...]] = ()  # parameters that end at 1
+    walked_up: ClassVar[tuple[str, ...]] = ()  # fractions that are walked from 0 to 1, both open
+    of_points = True
+
+    def __init__(
+        self,
+        K: Floats | Gram,
+        y: Floats,
+        w: Floats,
+        *,
+        along: str = "lambda",
+        lambda_: float = 1.0,
+        intercept: bool = True,
+        **given: float,
+    ) -> None:
+        self.gram, self.y, self.w, self.intercept = as_gram(K), y, w, intercept
+        self.parameter, self.lambda_, self.given = along, lambda_, given
+        self.scale, self.z_unit = float(self.gram.diagonal().max()) or 1.0, float(w.max())
+        self.shift, self.sd = self._measures()
+        self.force = self.scale * self.z_unit / self.sd  # lambda = force t, where lambda moves
+        self.unit = self._unit()
+        self.highest_value = 1.0 if along in self.fractions else np.inf
+        self.default_range = OPEN_ENDS if along in self.walked_up else None
+        self.rows = self.declare(y[:, None], given | {along: MOVING})
+        self.copies = len(self.rows.side) // len(y)
+        self.weight = np.tile(w, self.copies)[:, None]
+        self.B = self.rows.columns
+        self.fixed_while_moving = len(self.rows.terms) == 1 and not self._moving_pins
+        self.system = self._system()
+
+    # ------------------------------------------------------------------ what a problem says
+
+    @abstractmethod
+    def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
+        """The rows for targets y, of shape (n, 1).
+
+        `given` has the parameters by name: numbers, the moving one as an `Affine`; or arrays with
+        an entry for each of several solutions.
+        """
+
+    def share(self, given: dict[str, Any]) -> Any:
+        """Which part of all losses the objective amounts to."""
+        return 1.0
+
+    def precision(self, given: dict[str, Any]) -> Any:
+        """What residuals must be known to, relative to lambda times the margin's unit."""
+        return self.share(given)
+
+    def margin_unit(self, given: dict[str, Any]) -> Any:
+        """What margins are measured by."""
+        return self.sd
+
+    def first_value(self) -> float:
+        """Where a walk in another parameter than lambda begins."""
+        assert self.default_range is not None
+        return self.default_range[0]
+
+    # ------------------------------------------------------------------ the system
+
+    def _measures(self) -> tuple[float, float]:
+        """What the intercept is measured from, and the unit of margins."""
+        if self.target == "labels":
+            return 0.0, 1.0
+        if self.target == "none":
+            return 0.0, self.scale * self.z_unit
+        mean = float(np.average(self.y, weights=self.w))
+        sd = float(np.sqrt(np.average((self.y - mean) ** 2, weights=self.w)))
+        return mean if self.intercept else 0.0, sd or 1.0
+
+    def _unit(self) -> float:
+        if self.parameter == "lambda":
+            return self.force
+        return self.sd if self.parameter in self.in_units_of_y else 1.0
+
+    @property
+    def _pull(self) -> Affine:
+        """lambda in the engine's units, in t."""
+        return MOVING if self.parameter == "lambda" else Affine(self.lambda_ / self.force)
+
+    def _in_t(self, x: Any) -> Affine:
+        """What is affine in the parameter, in t."""
+        x = affine(x)
+        return Affine(x.value, x.rate * self.unit)
+
+    @property
+    def _moving_pins(self) -> bool:
+        return any(np.any(affine(slope).rate) for slope in self.rows.loss.slopes)
+
+    @cached_property
+    def _zero(self) -> Floats:
+        """The terms at which f = 0 has the shift of y."""
+        return np.array([self.shift if t.name == "intercept" else 0.0 for t in self.rows.terms])
+
+    def _system(self) -> StaircaseSystem:
+        rows, loss, total = self.rows, self.rows.loss, float(self.w.sum())
+        n, k = self.B.shape
+        origin = (np.broadcast_to(loss.origin, (n, 1))[:, 0] - self.B @ self._zero) / self.sd
+        target = self._pull * -origin
+        costs = [self._in_t(term.cost * (total / self.z_unit)) for term in rows.terms]
+        unit = self._pull * self._in_t(self.precision(self.given | {self.parameter: MOVING}))
+        return StaircaseSystem(
+            Coupling(
+                self.gram,
+                np.tile(np.arange(len(self.w)), self.copies),
+                rows.side / np.sqrt(self.scale),
+                self.B,
+            ),
+            q=np.concatenate([np.broadcast_to(target.value, n), [c.value for c in costs]]),
+            r=np.concatenate([np.broadcast_to(target.rate, n), [c.rate for c in costs]]),
+            stairs=Staircases.stack(self._stairs(n), *(_term_stairs(t) for t in rows.terms)),
+            unit=(unit.value, unit.rate),
+        )
+
+    def _stairs(self, n: int) -> Staircases:
+        """Bottom to top: from the last slope to the first."""
+        loss, weight = self.rows.loss, self.weight / self.z_unit
+        pins = [self._in_t(weight * -1.0 * affine(g)) for g in reversed(loss.slopes)]
+        treads = [
+            self._pull * (self._in_t(off) * (-1.0 / self.sd)) for off in reversed(loss.offsets)
+        ]
+        stairs = [_column(pins[0], n)]
+        for tread, pin in zip(treads, pins[1:]):
+            stairs += [_column(tread, n), _column(pin, n)]
+        return Staircases.build(n, first="pin", stairs=stairs)
+
+    # ------------------------------------------------------------------ where to begin
+
+    def start(self, value: float | None = None) -> Start:
+        """f = 0 and the best constant; one row stands at a kink, so that the constant is fixed.
+
+        As a function of the constant the losses bend where s_i c meets a kink, by w_i times the
+        bend of the kink: sort the kinks and add up the slopes. Above a lambda at which f cannot
+        bring the constant to another kink nothing changes any more.
+        """
+        moves = self.parameter == "lambda"
+        if value is None and not moves:
+            value = self.first_value()
+        loss = self._numbers({} if moves else {self.parameter: np.array([value])})
+        bends, slopes = self._bends(loss), self._table(loss.slopes)
+        if self.rows.terms:
+            stair, z, at = self._best_constant(bends, slopes)
+        else:
+            stair, z, at = self._at_zero(bends, slopes)
+        apart = np.abs(bends - at)
+        gap = float(apart[apart > TIED * np.abs(bends).max(initial=1.0)].min(initial=2.0))
+        if not moves:
+            assert value is not None
+            return Start(stair, z, value / self.unit)
+        root = np.sqrt(np.maximum(self.gram.diagonal(), 0.0) / self.scale)
+        steepest = float(np.abs(slopes).max())
+        most = steepest * float(root.max() * (root @ self.w)) / self.z_unit or 1.0
+        if gap < ROOM:
+            return Start(stair, z, most)
+        return Start(stair, z, 4.0 * most / min(gap, 2.0), highest=True)
+
+    def _bends(self, loss: Loss) -> Floats:
+        """(rows, kinks): the constants at which each row meets its kinks, in units of the margin."""
+        origin = loss.origin - (self.B @ self._zero)[:, None]
+        kinks = self._table([(origin + off) / self.sd for off in loss.offsets])
+        return self.rows.side[:, None] * kinks if self.rows.terms else kinks
+
+    def _table(self, columns: Any) -> Floats:
+        """(rows, k) from k numbers or columns."""
+        return np.hstack([np.zeros_like(self.weight) + column for column in columns])
+
+    def _best_constant(self, bends: Floats, slopes: Floats) -> tuple[Ints, Floats, float]:
+        side, w, kinks = self.rows.side, self.weight[:, 0] / self.z_unit, bends.shape[1]
+        bent = (w[:, None] * np.diff(slopes, axis=1)).ravel()
+        order = np.argsort(bends.ravel(), kind="stable")
+        outer = float(w @ np.where(side > 0, slopes[:, 0], -slopes[:, -1]))
+        # The first kink at which the slopes are no longer negative: round-off does not count.
+        so_far = outer + np.cumsum(bent[order])
+        k = int(np.argmax(so_far >= -4 * EPS * np.abs(bent).sum()))
+        passed = np.zeros(len(order), dtype=bool)
+        passed[order[:k]] = True
+        j = passed.reshape(-1, kinks).sum(axis=1)
+        stair, z = self._at_slope(np.where(side > 0, j, kinks - j), slopes)
+        i, kink = divmod(int(order[k]), kinks)
+        stair[i] = 2 + 2 * (kinks - 1 - kink)
+        low, high = -w[i] * slopes[i, kink + 1], -w[i] * slopes[i, kink]
+        z[i] = 0.0
+        z[i] = np.clip(-side[i] * (side @ z), low, high)
+        return np.append(stair, 2), np.append(z, 0.0), float(bends[i, kink])
+
+    def _at_zero(self, bends: Floats, slopes: Floats) -> tuple[Ints, Floats, float]:
+        return *self._at_slope((bends < 0).sum(axis=1), slopes), 0.0
+
+    def _at_slope(self, j: Ints, slopes: Floats) -> tuple[Ints, Floats]:
+        """Every row at the pin of its j-th slope."""
+        z = -self.weight[:, 0] / self.z_unit * slopes[np.arange(len(j)), j]
+        return 1 + 2 * (slopes.shape[1] - 1 - j), z
+
+    # ------------------------------------------------------------------ solutions
+
+    def _numbers(self, given: dict[str, Any]) -> Loss:
+        """The losses of all rows where the parameters are numbers, or arrays with a column each."""
+        return self.declare(self.y[:, None], self.given | given).loss
+
+    def _parameters(self, t: Floats) -> tuple[Floats, dict[str, Floats]]:
+        """lambda and the other parameters at t, one entry a column."""
+        given = {name: np.full(len(t), value) for name, value in self.given.items()}
+        value = t * self.unit
+        if self.parameter == "lambda":
+            return value, given
+        return np.full(len(t), self.lambda_), given | {self.parameter: value}
+
+    def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
+        n, (lam, given) = len(self.B), self._parameters(t)
+        loss = self._numbers(given)
+        low, high = -self.weight * loss.slopes[-1], -self.weight * loss.slopes[0]
+        alpha = swept(z[:n] * self.z_unit, self._alpha_scale(lam, given), low, high)
+        coef = self._fold(alpha) / lam
+        c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
+        for k, term in enumerate(self.rows.terms):
+            if term.from_zero:
+                c[k] = np.maximum(c[k], 0.0)
+        interval = self._settle(c, loss, alpha, coef, given, without)
+        known = dict(zip((t.name for t in self.rows.terms), c))
+        b = known.pop("intercept", np.zeros(len(t)))
+        shown = alpha if self.copies == 1 else self._fold(alpha)
+        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known)
+
+    def _fold(self, alpha: Floats) -> Floats:
+        """sum of s_i alpha_i over the rows of each point."""
+        signed = self.rows.side[:, None] * alpha
+        return signed.reshape(self.copies, len(self.w), -1).sum(axis=0)
+
+    def _alpha_scale(self, lam: Floats, given: dict[str, Any]) -> Floats:
+        """What multipliers are measured by: the largest weight, or what moves f by a unit."""
+        return np.minimum(self.z_unit, lam * self.margin_unit(given) / self.scale)
+
+    def _near(self, alpha: Floats) -> Floats:
+        """How near to a pin each multiplier counts as at it, for a unit of its weight."""
+        largest = np.abs(alpha).max(axis=0, initial=0.0)
+        return (AT_PIN * np.minimum(self.weight, largest) + TOLD * self.z_unit) / self.weight
+
+    def _row_alpha(self, alpha: Floats) -> Floats:
+        """Multipliers of rows from those that a user holds: two rows of a point by their signs."""
+        if self.copies == 1:
+            return alpha
+        return np.maximum(self.rows.side[:, None] * np.tile(alpha, (self.copies, 1)), 0.0)
+
+    def _asked(self, loss: Loss, alpha: Floats, coef: Floats) -> Bounds:
+        """What each row asks of its B_i c."""
+        a, near = alpha / self.weight, self._near(alpha)
+        low, high = loss.bracket(a, near)
+        at = loss.origin - self.rows.side[:, None] * np.tile(self.gram @ coef, (self.copies, 1))
+        return Bounds(low + at, high + at, loss.free(a, near))
+
+    def _ended(self, alpha: Floats, given: dict[str, Any], weight: Any) -> Any:
+        """(terms, k): which terms are at their lower end, and stay there."""
+        out = np.zeros((len(self.rows.terms), alpha.shape[1]), dtype=bool)
+        for k, term in enumerate(self._terms(given)):
+            if term.from_zero:
+                out[k] = term.column @ alpha < term.cost * weight * (1.0 - SLACK)
+        return out
+
+    def _terms(self, given: dict[str, Any]) -> tuple[Term, ...]:
+        return self.declare(self.y[:, None], self.given | given).terms
+
+    def _settle(
+        self, c: Floats, loss: Loss, alpha: Floats, coef: Floats, given: Any, without: Ints | None
+    ) -> Floats:
+        """Terms that no row fixes go to the middle of what they may be, in c itself; returns the
+        interval of intercepts.
+        """
+        names = [term.name for term in self.rows.terms]
+        b = names.index("intercept") if "intercept" in names else None
+        interval = np.tile(np.zeros(len(c.T)) if b is None else c[b], (2, 1))
+        part = taking_part(len(self.w), without, alpha.shape[1])
+        ended = self._ended(alpha, given, self.w @ part)
+        free = loss.free(alpha / self.weight, self._near(alpha))
+        part = np.tile(part, (self.copies, 1))
+        for group, kept in _groups(ended):
+            if not len(kept) or (edges := self._edges_of(kept)).from_edges is None:
+                continue
+            some = group[~edges.fixed(free[:, group] & part[:, group]).all(axis=0)]
+            if not some.size:
+                continue
+            part_given = {name: v[some] for name, v in given.items()}
+            asked = self._asked(self._numbers(part_given), alpha[:, some], coef[:, some])
+            asked = replace(
+                asked,
+                low=np.where(part[:, some], asked.low, -np.inf),
+                high=np.where(part[:, some], asked.high, np.inf),
+                free=asked.free & part[:, some],
+            )
+            middle, ends = edges.middle(c[np.ix_(kept, some)], asked)
+            for row, k in enumerate(kept):
+                least = 0.0 if self.rows.terms[k].from_zero else -np.inf
+                c[k, some] = np.maximum(middle[row], least)
+                if k == b:
+                    interval[:, some] = edges.interval(row, ends)
+        return interval
+
+    def _edges_of(self, kept: Ints) -> Edges:
+        key = tuple(int(k) for k in kept)
+        if key not in self._edge_cache:
+            self._edge_cache[key] = Edges(self.B[:, key])
+        return self._edge_cache[key]
+
+    @cached_property
+    def _edge_cache(self) -> dict[tuple[int, ...], Edges]:
+        return {}
+
+    def free(self, c: Columns) -> Any:
+        alpha = self._row_alpha(c.alpha)
+        free = self._numbers(c.given).free(alpha / self.weight, self._near(alpha))
+        return free.reshape(self.copies, len(self.w), -1).any(axis=0)
+
+    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
+        alpha = self._row_alpha(c.alpha)
+        ended = self._ended(alpha, c.given, self.w.sum()).any(axis=1)
+        kept = np.flatnonzero(~ended)
+        names = [self.rows.terms[k].name for k in kept]
+        asked = self._asked(self._numbers(c.given), alpha, c.coef)
+        return self._edges_of(kept).as_maxima(names.index("intercept"), asked)
+
+    @property
+    def reading(self) -> Reading:
+        """lambda f = sum s alpha k + b0, lambda (the shift of y)."""
+        inverse = self.parameter == "lambda"
+        unit = self.z_unit / (1.0 if inverse else self.lambda_)
+        of_terms = [self.scale * unit * (t.name == "intercept") for t in self.rows.terms]
+        none = np.zeros(len(of_terms))
+        return Reading(
+            row=np.concatenate([np.tile(np.arange(len(self.w)), self.copies), none.astype(np.intp)]),
+            factor=np.concatenate([self.rows.side * unit, none]),
+            level=np.concatenate([np.zeros(len(self.B)), of_terms]),
+            shift=self.shift,
+            inverse=inverse,
+        )
+
+    # ------------------------------------------------------------------ optimality
+
+    def _held(self, c: Columns) -> Floats:
+        """(terms, k): the unpenalised terms as a user holds them."""
+        held = c.given | {"intercept": c.intercept}
+        return np.array([held[term.name] for term in self.rows.terms]).reshape(-1, len(c.value))
+
+    def _positions(self, c: Columns, loss: Loss, f: Floats) -> Floats:
+        """e = m - origin, the intercept and the origin both taken from the shift of y."""
+        m = self.rows.side[:, None] * np.tile(f, (self.copies, 1))
+        m += self.B @ (self._held(c) - self._zero[:, None])
+        return m - (loss.origin - (self.B @ self._zero)[:, None])
+
+    def objective(self, c: Columns) -> Floats:
+        f, loss = self.gram @ c.coef, self._numbers(c.given)
+        costs = sum(t.cost * v for t, v in zip(self._terms(c.given), self._held(c)))
+        losses = np.sum(self.weight * loss.value(self._positions(c, loss, f)), axis=0)
+        return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
+
+    def certificate(self, c: Columns) -> Certificate:
+        """Each row by its own weight, or by the largest multiplier where that is less."""
+        loss, f, alpha = self._numbers(c.given), self.gram @ c.coef, self._row_alpha(c.alpha)
+        e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
+        largest = np.maximum(
+            np.abs(alpha).max(axis=0), NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
+        )
+        natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
+        tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
+        violation = np.maximum(natural.max(axis=0), tied.max(axis=0))
+        gap = np.sum(self.weight * loss.fenchel_gap(e, a), axis=0)
+        # Coefficients are known to round-off of the largest of them.
+        terms = self.gram.magnitude(c.coef) + self.scale * np.abs(c.coef).max(axis=0)
+        sizes = np.tile(terms, (self.copies, 1)) + np.abs(loss.origin)
+        sizes = sizes + np.abs(self.B) @ np.abs(self._held(c))
+        # What round-off does to the losses of rows that stand at a kink.
+        noise = EPS * sizes
+        blur = np.sum(self.weight * np.where(loss.distance_to_kinks(e) <= 100 * noise, noise, 0.0), axis=0)
+        for term, held, zero in zip(self._terms(c.given), self._held(c), self._zero):
+            pull, cost = term.column @ alpha, term.cost * self.w.sum()
+            size = np.maximum(
+                np.abs(term.column) @ np.abs(alpha),
+                NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given),
+            )
+            off = stationarity(pull, cost, size)
+            if term.from_zero:  # c >= 0, the pull at most the cost, and one of the two an equality
+                spare = (cost - pull) / np.maximum(size + np.abs(cost), TINY)
+                off = np.abs(np.minimum(held / unit, spare))
+            violation = np.maximum(violation, off)
+            gap = gap + np.abs((held - zero) * (cost - pull))
+            blur = blur + EPS * np.abs(held) * size
+        least = self.share(c.given) * np.sum(self.weight * loss.steepness, axis=0) * unit
+        relative_gap, size = relative(gap, self.objective(c), least)
+        floor = np.maximum(EPS * sizes.max(axis=0) / unit, blur / size)
+        return Certificate(violation, relative_gap, floor)
+
+    # ------------------------------------------------------------------ relatives
+
+    def own_loss(self, target: Floats) -> tuple[Any, Any, Floats]:
+        if len(self.rows.side) != len(self.y) or self.parameter != "lambda":
+            return super().own_loss(target)
+        rows = self.declare(target[:, None], self.given)
+        kinks = [np.broadcast_to(rows.loss.origin + off, target.shape + (1,))[:, 0] for off in rows.loss.offsets]
+        slopes = [np.broadcast_to(g, target.shape + (1,))[:, 0] for g in rows.loss.slopes]
+        return np.array(kinks), np.array(slopes), rows.side
+
+    def turned(self, parameter: str, stair: Ints, z: Floats, t: float) -> Turned:
+        """Along another parameter every stair and every variable is the same."""
+        lam, given = self._parameters(np.array([t]))
+        now = {name: float(value[0]) for name, value in given.items()}
+        spec = self.spec() | now | {"along": parameter, "lambda_": float(lam[0])}
+        problem = type(self)(self.gram, self.y, self.w, **spec)
+        return Turned(problem, stair, z, float(lam[0]) if parameter == "lambda" else now[parameter])
+
+    def leaving(self, i: int, t: float) -> Floats:
+        """W becomes W - w_i in the costs."""
+        e = np.zeros(len(self.system))
+        _, given = self._parameters(np.array([t]))
+        for k, term in enumerate(self._terms(given)):
+            e[len(self.B) + k] = -float(np.ravel(term.cost)[0]) * self.w[i] / self.z_unit
+        return e
+
+    def among(self, points: Ints) -> KernelMachine:
+        return type(self)(self.gram.among(points), self.y[points], self.w[points], **self.spec())
+
+    def spec(self) -> dict[str, Any]:
+        fixed = {"along": self.parameter, "lambda_": self.lambda_, "intercept": self.intercept}
+        return fixed | self.given
+
+
+def _column(x: Affine, n: int) -> tuple[Floats, Floats]:
+    """Value and slope as vectors of n entries."""
+    return tuple(np.broadcast_to(np.asarray(v, dtype=float).reshape(-1), (n,)) for v in (x.value, x.rate))
+
+
+def _term_stairs(term: Term) -> Staircases:
+    """An endless tread, above a pin at 0 where the term is not negative."""
+    if term.from_zero:
+        return Staircases.build(1, first="pin", stairs=[(0.0, 0.0), (0.0, 0.0)])
+    return endless_tread()
+
+
+def swept(alpha: Floats, unit: Floats, low: Floats, high: Floats) -> Floats:
+    """Multipliers between their outer pins, without the dust that round-off leaves of zeros."""
+    return np.clip(np.where(np.abs(alpha) <= DUST * unit, 0.0, alpha), low, high)
+
+
+def taking_part(n: int, without: Ints | None, columns: int) -> Any:
+    """(n, columns): which points take part in each column."""
+    part = np.ones((n, columns), dtype=bool)
+    if without is not None:
+        part[without, np.arange(columns)] = False
+    return part
+
+
+def _groups(ended: Any) -> list[tuple[Ints, Ints]]:
+    """Columns in which the same terms are at their lower ends, with the terms that are not."""
+    if not ended.any():
+        return [(np.arange(ended.shape[1]), np.arange(ended.shape[0]))]
+    states, which = np.unique(ended, axis=1, return_inverse=True)
+    which = which.reshape(-1)
+    return [(np.flatnonzero(which == g), np.flatnonzero(~s)) for g, s in enumerate(states.T)]
