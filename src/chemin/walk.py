@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .engine import IndefiniteError, follow
+from .engine import IndefiniteError, Trace, follow
 from .kernels import DenseGram, Gram
 from .path import Data, Path, make_problem
+from .problems import Problem
+from .problems.certificate import BLIND, FLOORS
 from .problems.staircase import Floats
 
 
@@ -55,7 +57,31 @@ def walk_path(
         )
     except IndefiniteError as error:
         raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
-    return Path(problem, trace, data, closed_above=begin is None)
+    return Path(problem, _certifiable(problem, trace), data, closed_above=begin is None)
+
+
+def _certifiable(problem: Problem, trace: Trace) -> Trace:
+    """The walk down to where round-off hides whether a solution is optimal.
+
+    Round-off grows along a walk, so the end is looked at first, and the place by bisection.
+    """
+    ends = np.flatnonzero(trace.t0 != trace.t1)
+
+    def hidden(k: int) -> float:
+        t = trace.t1[ends[k] : ends[k] + 1]
+        if t[0] == 0 and problem.reading.inverse:
+            return 0.0
+        floor = float(problem.certificate(problem.columns(trace.solutions(t), t)).floor[0])
+        return floor if not FLOORS * floor <= BLIND else 0.0
+
+    if not len(ends) or not hidden(len(ends) - 1):
+        return trace
+    good, bad = -1, len(ends) - 1
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (good, middle) if hidden(middle) else (middle, bad)
+    why = f"round-off ({hidden(bad):.1e} of a margin) hides what comes next"
+    return trace.cut(int(ends[good]) + 1 if good >= 0 else 0, why)
 
 
 def refuse_large_entries(K: Floats) -> None:

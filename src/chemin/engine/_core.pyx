@@ -857,11 +857,16 @@ cdef class Core:
         if self.careful:
             self._refine(g, v)
         pivot, size = diagonal, fabs(diagonal)
+        largest = 0.0
         for s in range(ns):
             if self.slot_var[s] < 0:
                 v[s] = 0.0
             pivot -= g[s] * v[s]
             size += fabs(g[s] * v[s])
+            largest = max(largest, fabs(v[s]))
+        for s in range(ns):  # as in the reference: v of the unpenalised is known to round-off of all
+            if self.slot_var[s] >= self.n_core:
+                size += fabs(g[s]) * largest
         if i >= self.n_core:  # as in the reference: v may be round-off where g is not zero
             size, largest = 0.0, 0.0
             for s in range(ns):

@@ -29,8 +29,7 @@ def make_walker(system: StaircaseSystem, *args: Any) -> Any:
 
     Pins that move with t are the readable one's, for now.
     """
-    moving_pins = bool(np.any(system.stairs.slope[:, 1::2]))
-    if BlockWalker is None or moving_pins or asked_for():
+    if BlockWalker is None or system.stairs.moving_pins or asked_for():
         return ReferenceWalker(system, *args)
     return BlockWalker(system, *args)
 
@@ -171,7 +170,7 @@ def _walk(
     rng: np.random.Generator,
 ) -> Trace:
     """From a solution to the stop, and what ended the walk."""
-    box = np.minimum(1.0, system.stairs.span()[: system.coupling.n_core])
+    box = np.minimum(1.0, system.stairs.span(t)[: system.coupling.n_core])
     recorder = Recorder(np.where(box > 0, box, 1.0), system.pull, max_events)
     walker = make_walker(system, stair, z, t, recorder, rng)
     walker.guard = True

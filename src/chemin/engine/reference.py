@@ -97,8 +97,6 @@ class Walker:
         self.jump: Floats | None = None
         self.h: Floats
         self.mended: float | None = None  # the t at which drift was last walked back
-        self.span = system.stairs.span()
-        self.box = np.minimum(1.0, self.span)  # multipliers are measured by how far they can go
         self.t_begin = abs(t)
         self.slack = 1.0
         self.passed = 0  # corners so far
@@ -176,6 +174,8 @@ class Walker:
         self.tread = self.stair % 2 == 0
         self.free = np.flatnonzero(self.tread)
         held = self.level(0)
+        self.span = self.system.stairs.span(self.t)
+        self.box = np.minimum(1.0, self.span)  # multipliers are measured by how far they can go
         self.z[~self.tread] = held[~self.tread]
         self.h = self.system.residual(self.z, self.t)
         size = self.system.coupling.magnitude(self.z)
@@ -319,6 +319,9 @@ class Walker:
             v = self.solve(column)
             diagonal = self.system.coupling.block(np.array([k]), np.array([k]))[0, 0]
             pivot, size = diagonal - column @ v, abs(diagonal) + np.abs(column) @ np.abs(v)
+            # The entry of v for an unpenalised variable is known to round-off of the others alone.
+            edge = self.free >= self.system.coupling.n_core
+            size += np.abs(column[edge]).sum() * np.abs(v).max(initial=0.0)
             if k >= self.system.coupling.n_core and len(v):
                 # It may have nothing in common with what it depends on: v is round-off then, but
                 # for the one entry that it does not see.

@@ -8,7 +8,7 @@ solution is at most a few moves away.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -230,6 +230,22 @@ class Trace:
             self.stairs,
             self.complete,
             self.reason,
+        )
+
+    def cut(self, moves: int, reason: str) -> Trace:
+        """The first `moves` moves alone: an incomplete walk, with the reason."""
+        end = int(self.pointer[moves])
+        return replace(
+            self,
+            t0=self.t0[:moves],
+            t1=self.t1[:moves],
+            length=self.length[:moves],
+            pointer=self.pointer[: moves + 1],
+            index=self.index[:end],
+            rate=self.rate[:end],
+            events=self.events[self.events["move"] < moves],
+            complete=False,
+            reason=reason,
         )
 
     def _stairs_before(self, move: int) -> Ints:

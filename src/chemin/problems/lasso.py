@@ -83,43 +83,43 @@ class Lasso(Problem):
         return Reading(rows, factor, -self.x_mean * factor, self.y_mean, inverse=False)
 
     def objective(self, c: Columns) -> Floats:
-        r = self._residual(c)
+        r = self.y[:, None] - self.X @ c.coef + self.root[:, None] * self._off(c)
         return 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
 
     def free(self, c: Columns) -> Any:
         return c.coef != 0
 
-    def _residual(self, c: Columns) -> Floats:
-        """What is left of the target, with the intercept that a user holds; weights included."""
-        off = self.y_mean - self.x_mean @ c.coef - c.intercept
-        return self.y[:, None] - self.X @ c.coef + self.root[:, None] * off
+    def _off(self, c: Columns) -> Floats:
+        """How far the intercept that a user holds is from the one that fits best."""
+        return self.y_mean - self.x_mean @ c.coef - c.intercept
 
     def certificate(self, c: Columns) -> Certificate:
-        """In units of correlation: columns and target of length one."""
-        r = self._residual(c)
-        unit = self.length[:, None] * self.size
-        b = c.coef * self.length[:, None] / self.size
-        pull = self.X.T @ r
+        """In units of correlation: columns and target of length one.
+
+        P - D is taken at the dual point r, coefficient by coefficient; that r is feasible (no
+        correlation beyond lambda) is what the violation measures. Columns are centred, so that the
+        intercept does not enter their correlations: it is judged by itself, by the sum of r.
+        """
+        unit, b = self.length[:, None] * self.size, c.coef * self.length[:, None] / self.size
+        pull = self.X.T @ (self.y[:, None] - self.X @ c.coef)
         s = b + pull / unit
         soft = np.sign(s) * np.maximum(0.0, np.abs(s) - c.lambda_ / unit)
         tied = np.abs(c.alpha - c.coef) / np.maximum(np.abs(c.coef).max(axis=0), TINY)
         violation = np.maximum(np.abs(b - soft).max(axis=0), tied.max(axis=0))
-        # P - D at the dual point r, coefficient by coefficient; that r is feasible (no correlation
-        # beyond lambda) is what the violation measures.
         gap = np.sum(c.lambda_ * np.abs(c.coef) - c.coef * pull, axis=0)
         parts = np.abs(self.X) @ np.abs(c.coef) + np.abs(self.y)[:, None]
-        floor = EPS * (np.abs(self.X).T @ parts / unit).max(axis=0)
-        blur = np.zeros(len(c.value))
+        floor, blur = EPS * (np.abs(self.X).T @ parts / unit).max(axis=0), 0.0
         if self.intercept:
-            # b0 is held by the sum of residuals, measured by the target and what has cancelled.
-            terms = np.abs(self.x_mean) @ np.abs(c.coef) + np.abs(self.y_mean)
-            size = self.root @ (np.abs(r) + np.abs(self.y)[:, None])
-            violation = np.maximum(violation, stationarity(self.root @ r, 0.0 * c.value, size))
-            gap = gap + np.abs((c.intercept - self.y_mean) * (self.root @ r))
-            floor = np.maximum(floor, EPS * terms * self.root.sum() / size)
-            blur = EPS * np.abs(c.intercept - self.y_mean) * size
-        primal = 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
-        relative_gap, least = relative(gap, primal, 0.5 * self.size**2)
+            total = float(self.root @ self.root)
+            size = self.root @ parts
+            # What has cancelled in the intercept cannot be known better than to its round-off.
+            noise = EPS * total * (np.abs(self.x_mean) @ np.abs(c.coef) + np.abs(self.y_mean))
+            sum_r = total * self._off(c)
+            violation = np.maximum(violation, stationarity(sum_r, 0.0 * c.value, size))
+            gap = gap + np.abs((c.intercept - self.y_mean) * sum_r)
+            floor = np.maximum(floor, noise / np.maximum(size, TINY))
+            blur = np.abs(c.intercept - self.y_mean) * noise
+        relative_gap, least = relative(gap, self.objective(c), 0.5 * self.size**2)
         return Certificate(violation, relative_gap, np.maximum(floor, blur / least))
 
     def spec(self) -> dict[str, Any]:

@@ -73,15 +73,14 @@ class Loss:
     def natural_residual(self, e: Floats, a: Floats, size: Floats, unit: Any) -> Floats:
         """|x - R(x - e / unit)|, R the resolvent of the staircase; x = a / size.
 
-        Zero if and only if -a is a slope of L at m. R(x) = p_0 + sum_j clip(x - l_j - p_(j-1), 0,
-        p_j - p_(j-1)) with rising pins p = -g / size and levels l = -kappa / unit.
+        Zero if and only if -a is a slope of L at m. With pins p = -g / size and levels
+        l = -kappa / unit, both rising, R(x) = max(p_0, min(x - l_1, p_1), min(x - l_2, p_2), ...);
+        here measured from x, so that nothing large cancels.
         """
-        x = a / size
-        nearest = -self.slopes[-1] / size * np.ones_like(x)
-        for kink, before, after in reversed(self.kinks):
-            width = (after - before) / size
-            nearest = nearest + np.clip(x - (e - kink) / unit + after / size, 0.0, width)
-        return np.abs(x - nearest)
+        ahead = (-self.slopes[-1] - a) / size
+        for kink, before, _ in reversed(self.kinks):
+            ahead = np.maximum(ahead, np.minimum((kink - e) / unit, (-before - a) / size))
+        return np.abs(ahead)
 
     def distance_to_kinks(self, e: Floats) -> Floats:
         return reduce(np.minimum, [np.abs(e - kink) for kink in self.offsets])

@@ -72,13 +72,19 @@ class Staircases:
     def __len__(self) -> int:
         return len(self.value)
 
-    def span(self) -> Floats:
-        """How far each variable can move along one of its treads at the most."""
-        tread, below, above = self.value[:, 2::2], self.value[:, 1:-1:2], self.value[:, 3::2]
+    def span(self, t: float = 0.0) -> Floats:
+        """How far each variable can move along one of its treads at the most, at t."""
+        value = self.value + t * self.slope if self.moving_pins else self.value
+        tread, below, above = value[:, 2::2], value[:, 1:-1:2], value[:, 3::2]
         width = min(tread.shape[1], above.shape[1])
         tread, below, above = tread[:, :width], below[:, :width], above[:, :width]
         with np.errstate(invalid="ignore"):
             return np.where(np.isfinite(tread), above - below, 0.0).max(axis=1)
+
+    @cached_property
+    def moving_pins(self) -> bool:
+        """Whether a pin moves with t."""
+        return bool(np.any(self.slope[:, 1::2]))
 
     def frozen(self, t: float) -> Staircases:
         """The same staircases, standing still where they are at t."""
