@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from chemin import Path, lasso_path, nu_svr_path, one_class_path, svc_path, svr_path
+from chemin import (
+    Path,
+    lasso_path,
+    nu_svr_path,
+    one_class_path,
+    quantile_path,
+    svc_path,
+    svr_path,
+)
 
 ROUND_OFF = "round-off"  # the one reason for which a path may end before its stop
 
@@ -55,11 +63,14 @@ def one_class(
 
 CASES = [
     Case("svc in lambda", svc_path, "labels"),
+    Case("svc in cost", partial(svc_path, along="cost", lambda_=0.3), "labels"),
     Case("svr in lambda", partial(svr_path, epsilon=0.2), "numbers"),
     Case("svr in epsilon", partial(svr_path, along="epsilon", lambda_=0.3), "numbers"),
     Case("nu-svr in lambda", partial(nu_svr_path, nu=0.31), "numbers"),
     Case("nu-svr with a closing tube", partial(nu_svr_path, nu=0.83), "numbers"),
     Case("nu-svr in nu", partial(nu_svr_path, along="nu", lambda_=0.3), "numbers"),
+    Case("quantile in lambda", partial(quantile_path, tau=0.3), "numbers"),
+    Case("quantile in tau", partial(quantile_path, along="tau", lambda_=0.3), "numbers"),
     Case("one-class in nu", one_class, "none", f_powers={"X": 2, "w": 1}),
     Case("lasso in lambda", lasso_path, "numbers", {"X": 1, "w": 1, "y": 1}),
 ]

@@ -258,7 +258,7 @@ def test_other_files_are_refused(tmp_path, path):
     path.save(tmp_path / "p.npz")
     with np.load(tmp_path / "p.npz") as stored:
         arrays = dict(stored)
-    arrays["header"] = np.array(str(arrays["header"]).replace('"format": 2', '"format": 99'))
+    arrays["header"] = np.array(str(arrays["header"]).replace('"format": 3', '"format": 99'))
     np.savez(tmp_path / "new.npz", **arrays)
     with pytest.raises(ValueError, match="format 99"):
         chemin.load(tmp_path / "new.npz")

@@ -102,7 +102,7 @@ def test_what_cannot_be_turned():
         path.turn("nu", at=[path.start])
     with pytest.raises(ValueError, match="stop must be at most 1"):
         path.turn("nu", at=path.start, stop=2.0)
-    with pytest.raises(ValueError, match="one parameter"):
+    with pytest.raises(ValueError, match="turns to 'lambda' or 'cost'"):
         svc_path(X, y > 0).turn("nu", at=0.1)
     with pytest.raises(ValueError, match="one parameter"):
         lasso_path(X, y).turn("nu", at=0.1)

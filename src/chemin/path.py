@@ -70,7 +70,8 @@ class Solution:
         return np.flatnonzero(self.coef)
 
     def __repr__(self) -> str:
-        given = "".join(f", {name}={value:.6g}" for name, value in self.given.items())
+        shown = {k: v for k, v in self.given.items() if (k, v) != ("cost", 0.5)}  # no balance at all
+        given = "".join(f", {name}={value:.6g}" for name, value in shown.items())
         return (
             f"Solution(lambda_={self.lambda_:.6g}{given}, {len(self.support)} of {len(self.coef)} "
             f"coefficients, intercept={self.intercept:.6g})"

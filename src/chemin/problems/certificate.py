@@ -77,13 +77,7 @@ class Certificate:
         return Certificate(*(float(getattr(self, field.name)[0]) for field in fields(self)))
 
 
-def relative(gap: Floats, primal: Floats, least: Floats | float) -> tuple[Floats, Floats]:
-    """(P - D) / max(|P|, |D|, tiny), and what it is relative to; tiny: a part of `least`."""
+def relative(gap: Floats, primal: Floats, least: Floats | float) -> Floats:
+    """(P - D) / max(|P|, |D|, tiny); tiny: a part of `least`."""
     size = np.maximum(np.maximum(np.abs(primal), np.abs(primal - gap)), NEARLY_ZERO * least)
-    size = np.maximum(size, TINY)
-    return gap / size, size
-
-
-def stationarity(pull: Floats, cost: Floats, terms: Floats) -> Floats:
-    """|pull - cost| relative to its terms: of an unpenalised term the two must balance."""
-    return np.abs(pull - cost) / np.maximum(terms + np.abs(cost), TINY)
+    return gap / np.maximum(size, TINY)

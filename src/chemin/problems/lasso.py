@@ -15,7 +15,7 @@ import numpy as np
 
 from ..kernels import DenseGram
 from .base import Columns, Problem, Reading, Start
-from .certificate import EPS, TINY, Certificate, relative, stationarity
+from .certificate import EPS, FLOORS, TINY, Certificate, relative
 from .staircase import Coupling, Floats, Ints, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
@@ -108,19 +108,16 @@ class Lasso(Problem):
         violation = np.maximum(np.abs(b - soft).max(axis=0), tied.max(axis=0))
         gap = np.sum(c.lambda_ * np.abs(c.coef) - c.coef * pull, axis=0)
         parts = np.abs(self.X) @ np.abs(c.coef) + np.abs(self.y)[:, None]
-        floor, blur = EPS * (np.abs(self.X).T @ parts / unit).max(axis=0), 0.0
+        floor = EPS * (np.abs(self.X).T @ parts / unit).max(axis=0)
         if self.intercept:
-            total = float(self.root @ self.root)
-            size = self.root @ parts
-            # What has cancelled in the intercept cannot be known better than to its round-off.
-            noise = EPS * total * (np.abs(self.x_mean) @ np.abs(c.coef) + np.abs(self.y_mean))
-            sum_r = total * self._off(c)
-            violation = np.maximum(violation, stationarity(sum_r, 0.0 * c.value, size))
-            gap = gap + np.abs((c.intercept - self.y_mean) * sum_r)
-            floor = np.maximum(floor, noise / np.maximum(size, TINY))
-            blur = np.abs(c.intercept - self.y_mean) * noise
-        relative_gap, least = relative(gap, self.objective(c), 0.5 * self.size**2)
-        return Certificate(violation, relative_gap, np.maximum(floor, blur / least))
+            total, size = float(self.root @ self.root), np.maximum(self.root @ parts, TINY)
+            # What has cancelled in the intercept is not known better than to its round-off.
+            terms = np.abs(self.x_mean) @ np.abs(c.coef) + np.abs(self.y_mean)
+            floor, excess = np.maximum(floor, EPS * total * terms / size), total * self._off(c)
+            violation = np.maximum(violation, np.abs(excess) / size)
+            told = np.abs(excess) > FLOORS * EPS * (total * terms + size)
+            gap = gap + np.where(told, np.abs((c.intercept - self.y_mean) * excess), 0.0)
+        return Certificate(violation, relative(gap, self.objective(c), 0.5 * self.size**2), floor)
 
     def spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept}

@@ -77,13 +77,17 @@ class Loss:
         l = -kappa / unit, both rising, R(x) = max(p_0, min(x - l_1, p_1), min(x - l_2, p_2), ...);
         here measured from x, so that nothing large cancels.
         """
-        ahead = (-self.slopes[-1] - a) / size
-        for kink, before, _ in reversed(self.kinks):
-            ahead = np.maximum(ahead, np.minimum((kink - e) / unit, (-before - a) / size))
+        with np.errstate(over="ignore"):  # a pin may be further away than numbers reach
+            ahead = (-self.slopes[-1] - a) / size
+            for kink, before, _ in reversed(self.kinks):
+                ahead = np.maximum(ahead, np.minimum((kink - e) / unit, (-before - a) / size))
         return np.abs(ahead)
 
-    def distance_to_kinks(self, e: Floats) -> Floats:
-        return reduce(np.minimum, [np.abs(e - kink) for kink in self.offsets])
+    def snapped(self, e: Floats, noise: Floats) -> Floats:
+        """e, at the kink itself where it cannot be told from it."""
+        for kink in self.offsets:
+            e = np.where(np.abs(e - kink) <= noise, kink, e)
+        return e
 
     def bracket(self, a: Floats, near: Floats) -> tuple[Floats, Floats]:
         """Between which offsets e must be for -a to be a slope; nearer to a pin than `near` is at it."""

@@ -24,7 +24,7 @@ import numpy as np
 from ..kernels import Gram, as_gram
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
-from .certificate import EPS, NEARLY_ZERO, TINY, Certificate, relative, stationarity
+from .certificate import EPS, FLOORS, NEARLY_ZERO, Certificate, relative
 from .loss import Loss
 from .staircase import Coupling, Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import SLACK, Bounds, Edges, Term
@@ -180,7 +180,7 @@ class KernelMachine(Problem):
     def _stairs(self, n: int) -> Staircases:
         """Bottom to top: from the last slope to the first."""
         loss, weight = self.rows.loss, self.weight / self.z_unit
-        pins = [self._in_t(weight * -1.0 * affine(g)) for g in reversed(loss.slopes)]
+        pins = [self._in_t(0.0 - weight * affine(g)) for g in reversed(loss.slopes)]
         treads = [
             self._pull * (self._in_t(off) * (-1.0 / self.sd)) for off in reversed(loss.offsets)
         ]
@@ -253,7 +253,7 @@ class KernelMachine(Problem):
 
     def _at_slope(self, j: Ints, slopes: Floats) -> tuple[Ints, Floats]:
         """Every row at the pin of its j-th slope."""
-        z = -self.weight[:, 0] / self.z_unit * slopes[np.arange(len(j)), j]
+        z = 0.0 - self.weight[:, 0] / self.z_unit * slopes[np.arange(len(j)), j]
         return 1 + 2 * (slopes.shape[1] - 1 - j), z
 
     # ------------------------------------------------------------------ solutions
@@ -273,7 +273,7 @@ class KernelMachine(Problem):
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         n, (lam, given) = len(self.B), self._parameters(t)
         loss = self._numbers(given)
-        low, high = -self.weight * loss.slopes[-1], -self.weight * loss.slopes[0]
+        low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         alpha = swept(z[:n] * self.z_unit, self._alpha_scale(lam, given), low, high)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
@@ -420,37 +420,42 @@ class KernelMachine(Problem):
         """Each row by its own weight, or by the largest multiplier where that is less."""
         loss, f, alpha = self._numbers(c.given), self.gram @ c.coef, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
-        largest = np.maximum(
-            np.abs(alpha).max(axis=0), NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
-        )
+        small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
+        largest = np.maximum(np.abs(alpha).max(axis=0), small)
         natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
         tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
+        sizes = self._sizes(c, loss)
+        known = loss.snapped(e, FLOORS * EPS * sizes)
+        gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
         violation = np.maximum(natural.max(axis=0), tied.max(axis=0))
-        gap = np.sum(self.weight * loss.fenchel_gap(e, a), axis=0)
-        # Coefficients are known to round-off of the largest of them.
-        terms = self.gram.magnitude(c.coef) + self.scale * np.abs(c.coef).max(axis=0)
-        sizes = np.tile(terms, (self.copies, 1)) + np.abs(loss.origin)
-        sizes = sizes + np.abs(self.B) @ np.abs(self._held(c))
-        # What round-off does to the losses of rows that stand at a kink.
-        noise = EPS * sizes
-        blur = np.sum(self.weight * np.where(loss.distance_to_kinks(e) <= 100 * noise, noise, 0.0), axis=0)
         for term, held, zero in zip(self._terms(c.given), self._held(c), self._zero):
-            pull, cost = term.column @ alpha, term.cost * self.w.sum()
-            size = np.maximum(
-                np.abs(term.column) @ np.abs(alpha),
-                NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given),
-            )
-            off = stationarity(pull, cost, size)
-            if term.from_zero:  # c >= 0, the pull at most the cost, and one of the two an equality
-                spare = (cost - pull) / np.maximum(size + np.abs(cost), TINY)
-                off = np.abs(np.minimum(held / unit, spare))
+            off, excess = self._term_balance(term, held, alpha, unit, small)
             violation = np.maximum(violation, off)
-            gap = gap + np.abs((held - zero) * (cost - pull))
-            blur = blur + EPS * np.abs(held) * size
+            gap = gap + np.abs((held - zero) * excess)
         least = self.share(c.given) * np.sum(self.weight * loss.steepness, axis=0) * unit
-        relative_gap, size = relative(gap, self.objective(c), least)
-        floor = np.maximum(EPS * sizes.max(axis=0) / unit, blur / size)
-        return Certificate(violation, relative_gap, floor)
+        relative_gap = relative(gap, self.objective(c), least)
+        return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
+
+    def _sizes(self, c: Columns, loss: Loss) -> Floats:
+        """The sums of absolute terms that make up e; coefficients count as the largest of them does,
+        for they are known to its round-off.
+        """
+        f = self.gram.magnitude(c.coef) + self.scale * np.abs(c.coef).max(axis=0)
+        sizes = np.tile(f, (self.copies, 1)) + np.abs(loss.origin)
+        return sizes + np.abs(self.B) @ np.abs(self._held(c))
+
+    def _term_balance(
+        self, term: Term, held: Floats, alpha: Floats, unit: Any, small: Floats
+    ) -> tuple[Floats, Floats]:
+        """By how much a term violates optimality, and what it pulls beyond its cost, if that can be
+        told from round-off.
+        """
+        pull, cost = term.column @ alpha, term.cost * self.w.sum()
+        size = np.maximum(np.abs(term.column) @ np.abs(alpha), small) + np.abs(cost)
+        off, excess = (pull - cost) / size, pull - cost
+        if term.from_zero:  # c >= 0, the pull at most the cost, and one of the two an equality
+            off = np.minimum(held / unit, -off)
+        return np.abs(off), np.where(np.abs(excess) <= FLOORS * EPS * size, 0.0, excess)
 
     # ------------------------------------------------------------------ relatives
 
