@@ -28,27 +28,38 @@ ROUND_OFF = "round-off"  # the one reason for which a path may end before its st
 
 @dataclass(frozen=True)
 class Case:
-    """One problem: its name, what makes a path of it, and its kind of target.
+    """One problem: its name, what makes a path of it, its kind of target, and its loss once more.
 
-    `make(X, y, sample_weight=..., **options)` gives a path. `powers` says how lambda grows when X
-    (with a linear kernel), y or the weights are multiplied: lambda times factor ** power, and
-    `f_powers` says the same of f.
+    `make(X, y, sample_weight=..., **options)` gives a path. `loss(at, y, s, f)` are the losses of
+    points for the solution `s` with values f, at the parameters of `at`; labels are -1 and 1.
+    `powers` says how lambda grows when X (with a linear kernel), y or the weights are multiplied:
+    lambda times factor ** power, and `f_powers` says the same of f. `nasty` has the options that
+    random problems are drawn with.
     """
 
     name: str
     make: Callable[..., Path]
     target: str  # "labels", "numbers" or "none"
+    loss: Callable[..., Any]
+    nasty: dict[str, list[Any]] = field(default_factory=dict)
     powers: dict[str, int] = field(default_factory=lambda: {"X": 2, "w": 1, "y": -1})
     f_powers: dict[str, int] = field(default_factory=lambda: {"X": 0, "w": 0, "y": 1})
+    blind: bool = False  # whether round-off may hide even the first step of a nasty problem
 
     @property
     def has_kernel(self) -> bool:
-        return "kernel" in inspect.signature(self.make).parameters
+        return "kernel" in self.arguments
 
-    def __call__(self, X: Any, y: Any, w: Any = None, **options: Any) -> Path:
+    @property
+    def arguments(self) -> Any:
+        return inspect.signature(self.make).parameters
+
+    def __call__(
+        self, X: Any, y: Any, w: Any = None, *, sample_weight: Any = None, **options: Any
+    ) -> Path:
         if not self.has_kernel:
             options = {k: v for k, v in options.items() if k not in KERNEL_OPTIONS}
-        return self.make(X, y, sample_weight=w, **options)
+        return self.make(X, y, sample_weight=sample_weight if w is None else w, **options)
 
 
 KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0", "check_psd")
@@ -61,18 +72,63 @@ def one_class(
     return one_class_path(X, kernel=kernel, **options)
 
 
+def hinge(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return np.where(y > 0, 2 * at.cost, 2 * (1 - at.cost)) * np.maximum(0, 1 - y * f)
+
+
+def tube(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return np.maximum(0, np.abs(y - f) - at.epsilon)
+
+
+def own_tube(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return np.maximum(0, np.abs(y - f) - s.epsilon) + at.nu * s.epsilon
+
+
+def pinball(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return np.maximum(at.tau * (y - f), (at.tau - 1) * (y - f))
+
+
+def outside(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return np.maximum(0, -f) + at.nu * s.intercept
+
+
+def square(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return 0.5 * (y - f) ** 2
+
+
+EPSILONS, LAMBDAS, NUS, TAUS = [0.0, 0.1, 0.5, 1.0], [0.01, 1.0, 100.0], [0.01, 0.1, 0.5, 0.75, 0.99], [0.02, 0.3, 0.5, 0.9]
+RBF = [{"kernel": "rbf", "gamma": g} for g in (0.01, 0.1, 1.0, 10.0, 100.0)]
+
 CASES = [
-    Case("svc in lambda", svc_path, "labels"),
-    Case("svc in cost", partial(svc_path, along="cost", lambda_=0.3), "labels"),
-    Case("svr in lambda", partial(svr_path, epsilon=0.2), "numbers"),
-    Case("svr in epsilon", partial(svr_path, along="epsilon", lambda_=0.3), "numbers"),
-    Case("nu-svr in lambda", partial(nu_svr_path, nu=0.31), "numbers"),
-    Case("nu-svr with a closing tube", partial(nu_svr_path, nu=0.83), "numbers"),
-    Case("nu-svr in nu", partial(nu_svr_path, along="nu", lambda_=0.3), "numbers"),
-    Case("quantile in lambda", partial(quantile_path, tau=0.3), "numbers"),
-    Case("quantile in tau", partial(quantile_path, along="tau", lambda_=0.3), "numbers"),
-    Case("one-class in nu", one_class, "none", f_powers={"X": 2, "w": 1}),
-    Case("lasso in lambda", lasso_path, "numbers", {"X": 1, "w": 1, "y": 1}),
+    Case("svc in lambda", svc_path, "labels", hinge, {"stop": [None, None, 0.0]}),
+    Case(
+        "svc in cost", partial(svc_path, along="cost", lambda_=0.3), "labels", hinge,
+        {"lambda_": LAMBDAS},
+    ),
+    Case(
+        "svr in lambda", partial(svr_path, epsilon=0.2), "numbers", tube,
+        {"epsilon": EPSILONS, "stop": [None, None, 0.0]},
+    ),
+    Case(
+        "svr in epsilon", partial(svr_path, along="epsilon", lambda_=0.3), "numbers", tube,
+        {"lambda_": LAMBDAS, "stop": [None, 0.0]},
+    ),
+    Case("nu-svr in lambda", partial(nu_svr_path, nu=0.31), "numbers", own_tube, {"nu": NUS}),
+    Case("nu-svr with a closing tube", partial(nu_svr_path, nu=0.83), "numbers", own_tube),
+    Case(
+        "nu-svr in nu", partial(nu_svr_path, along="nu", lambda_=0.3), "numbers", own_tube,
+        {"lambda_": LAMBDAS}, blind=True,
+    ),
+    Case("quantile in lambda", partial(quantile_path, tau=0.3), "numbers", pinball, {"tau": TAUS}),
+    Case(
+        "quantile in tau", partial(quantile_path, along="tau", lambda_=0.3), "numbers", pinball,
+        {"lambda_": LAMBDAS},
+    ),
+    Case("one-class in nu", one_class, "none", outside, {"kernels": RBF}, f_powers={"X": 2, "w": 1}),
+    Case(
+        "lasso in lambda", lasso_path, "numbers", square, {"stop": [None, 0.0]},
+        powers={"X": 1, "w": 1, "y": 1},
+    ),
 ]
 
 
@@ -133,8 +189,29 @@ def inexact(
     ] + ([f"... {len(bad)} of {len(values)} values are not exact: {path!r}"] if len(bad) else [])
 
 
+def bottom(path: Path) -> float:
+    """The lower end of what has been walked."""
+    return min(path.start, path.stop)
+
+
+def between(path: Path, fraction: float) -> float:
+    """A value inside of what has been walked, this part of the start where the walk goes down."""
+    if path.stop > path.start:
+        return path.start + (1.0 - fraction) * (path.stop - path.start)
+    return fraction * path.start
+
+
+def within(path: Path, values: Any) -> np.ndarray:
+    """Those of the values at which a path is known."""
+    values = np.asarray(values)
+    top = np.inf if path.closed_above else max(path.start, path.stop)
+    return values[(values >= bottom(path)) & (values <= top)]
+
+
 def above_start(path: Path, factors: Any) -> np.ndarray:
-    """Values above the walked range; nu ends at 1."""
+    """Values above the walked range, where the closed form holds; nu ends at 1."""
+    if not path.closed_above:
+        return np.empty(0)
     values = max(path.start, path.stop) * np.array(factors)
     return np.minimum(values, 1.0) if path.parameter == "nu" else values
 
@@ -182,12 +259,15 @@ def bends(path: Path, X: Any, low: float = 0.0) -> np.ndarray:
     """
     knots = distinct(path.breakpoints)
     knots = knots[(knots > low) & (knots > 0)]
+    if not path.closed_above:
+        knots = knots[(knots > bottom(path)) & (knots < max(path.start, path.stop))]
     if path.parameter == "nu":
         knots = knots[knots < 1.0 - 1e-9]  # there is nothing beyond
     if len(knots) < 2:
         return knots
     top = above_start(path, [1.5 * knots[-1] / path.start])
-    ends = np.concatenate([[max(low, path.stop, 0.5 * knots[0])], knots, top])
+    top = top if len(top) else [max(path.start, path.stop)]
+    ends = np.concatenate([[max(low, bottom(path), 0.5 * knots[0])], knots, top])
     middles = 0.5 * (ends[1:] + ends[:-1])
     unit = (lambda v: v) if path.parameter == "lambda" else np.ones_like
     at, around = (unit(v) * kernel_part(path, X, v) for v in (knots, middles))
