@@ -244,7 +244,7 @@ REGRESSIONS = {
 
 def check(case, path):
     """Nowhere wrong. Where round-off hides even the first step there is nothing to certify."""
-    if case.blind and not len(path) and not path.complete:
+    if not np.isfinite(path.start):
         assert ROUND_OFF in path.reason
     else:
         assert_walked(path, blind=True)

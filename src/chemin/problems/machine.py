@@ -35,6 +35,8 @@ AT_PIN = 1e-9
 TOLD = 64 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero.
 DUST = 16 * EPS
+# Where no multiplier exceeds this part of what moves f by a unit, the model is f = 0.
+NO_MODEL = 1e-10
 # The start is known in closed form where the edge of f = 0 has no other kink nearer than this part
 # of the margin's unit; nearer ones would ask for a start too high above the first event.
 ROOM = 0.5
@@ -425,7 +427,7 @@ class KernelMachine(Problem):
         natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
         tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
         sizes = self._sizes(c, loss)
-        known = loss.snapped(e, FLOORS * EPS * sizes)
+        known = loss.snapped(e, FLOORS * EPS * sizes.max(axis=0))
         gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
         violation = np.maximum(natural.max(axis=0), tied.max(axis=0))
         for term, held, zero in zip(self._terms(c.given), self._held(c), self._zero):
@@ -438,9 +440,12 @@ class KernelMachine(Problem):
 
     def _sizes(self, c: Columns, loss: Loss) -> Floats:
         """The sums of absolute terms that make up e; coefficients count as the largest of them does,
-        for they are known to its round-off.
+        for they are known to its round-off. Where pins move, to that of the largest weight.
         """
-        f = self.gram.magnitude(c.coef) + self.scale * np.abs(c.coef).max(axis=0)
+        largest = np.abs(c.coef).max(axis=0)
+        if self._moving_pins:
+            largest = np.maximum(largest, self.z_unit / c.lambda_)
+        f = self.gram.magnitude(c.coef) + self.scale * largest
         sizes = np.tile(f, (self.copies, 1)) + np.abs(loss.origin)
         return sizes + np.abs(self.B) @ np.abs(self._held(c))
 
@@ -505,7 +510,9 @@ def _term_stairs(term: Term) -> Staircases:
 
 def swept(alpha: Floats, unit: Floats, low: Floats, high: Floats) -> Floats:
     """Multipliers between their outer pins, without the dust that round-off leaves of zeros."""
-    return np.clip(np.where(np.abs(alpha) <= DUST * unit, 0.0, alpha), low, high)
+    size = np.abs(alpha)
+    dust = np.where(size.max(axis=0, initial=0.0) <= NO_MODEL * unit, NO_MODEL, DUST) * unit
+    return np.clip(np.where(size <= dust, 0.0, alpha), low, high)
 
 
 def taking_part(n: int, without: Ints | None, columns: int) -> Any:
