@@ -7,21 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._checks import (
-    check_fraction,
-    check_matrix,
-    check_positive,
-    check_start_stop,
-    check_target,
-    check_two_classes,
-    check_weights,
-    class_weights,
-)
-from .engine import IndefiniteError, follow
+from ._checks import check_matrix, check_weights
 from .kernels import Kernel, make_kernel
-from .path import Data, Path, make_problem
-from .problems import DenseGram
+from .path import Data, Path
 from .problems.staircase import Floats
+from .walk import check_walk, make_data, make_spec, walk_path
 
 KernelLike = Any  # a name, a callable k(X, Y) or a Kernel
 
@@ -83,14 +73,10 @@ def svc_path(
     Hastie, Rosset, Tibshirani, Zhu (2004). The entire regularization path for the support vector
     machine. JMLR 5.
     """
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose)
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    signs, classes = check_two_classes(y, len(points))
-    weight = class_weights(class_weight, signs, classes, weight)
-    labels = np.asarray(classes)[(signs > 0).astype(np.intp)]
-    data = Data(points, labels, weight, kernel_, classes)
-    return _trace("svc", data, signs, {"intercept": bool(intercept)}, walk, check_psd)
+    spec = make_spec("svc", intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("svc", X, y, spec, similar, sample_weight, walk, class_weight)
 
 
 def svr_path(
@@ -131,23 +117,12 @@ def svr_path(
     ----------
     Gunter, Zhu (2005). Computing the solution path for the regularized support vector regression.
     """
-    if along not in ("lambda", "epsilon"):
-        raise ValueError(f"along must be 'lambda' or 'epsilon', got {along!r}")
-    spec = {
-        "along": along,
-        "epsilon": check_positive(epsilon, "epsilon", zero=True),
-        "lambda_": check_positive(lambda_, "lambda_"),
-        "intercept": bool(intercept),
-    }
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose)
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    target = check_target(y, len(points))
-    check_target(target[weight > 0], int((weight > 0).sum()))
-    data = Data(points, target, weight, kernel_, None)
-    path = _trace("svr", data, None, spec, walk, check_psd)
+    spec = make_spec("svr", along=along, epsilon=epsilon, lambda_=lambda_, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    path = _kernel_path("svr", X, y, spec, similar, sample_weight, walk)
     if along == "lambda":
-        return _explain_wide_tube(path, target[weight > 0], spec["epsilon"], intercept)
+        return _explain_wide_tube(path, path.y[path.weight > 0], spec["epsilon"], intercept)
     return path
 
 
@@ -197,23 +172,10 @@ def nu_svr_path(
     ----------
     Gasso, Zapien, Canu (2007). Regularization paths for nu-SVM and nu-SVR.
     """
-    if along not in ("lambda", "nu"):
-        raise ValueError(f"along must be 'lambda' or 'nu', got {along!r}")
-    spec = {
-        "along": along,
-        "nu": check_fraction(nu, "nu"),
-        "lambda_": check_positive(lambda_, "lambda_"),
-        "intercept": bool(intercept),
-    }
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose)
-    if along == "nu":
-        _check_nu_walk(walk)
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    target = check_target(y, len(points))
-    check_target(target[weight > 0], int((weight > 0).sum()))
-    data = Data(points, target, weight, kernel_, None)
-    return _trace("nu_svr", data, None, spec, walk, check_psd)
+    spec = make_spec("nu_svr", along=along, nu=nu, lambda_=lambda_, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("nu_svr", X, y, spec, similar, sample_weight, walk)
 
 
 def one_class_path(
@@ -251,13 +213,13 @@ def one_class_path(
     Schölkopf, Platt, Shawe-Taylor, Smola, Williamson (2001). Estimating the support of a
     high-dimensional distribution. Neural Computation 13.
     """
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose)
-    _check_nu_walk(walk)
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    check_walk("one_class", {}, walk)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    kernel_, points, weight = _kernel_data(X, similar, sample_weight)
     y = np.ones(len(points), dtype=np.intp)
     data = Data(points, y, weight, kernel_, np.array([-1, 1]))
-    return _trace("one_class", data, y.astype(float), {}, walk, check_psd)
+    return walk_path("one_class", data, {}, target=y.astype(float), **walk)
 
 
 def lasso_path(
@@ -278,27 +240,15 @@ def lasso_path(
     lambda is n times the alpha of scikit-learn. The parameters are those of `svc_path`; `stop=0`
     goes to least squares.
     """
-    walk = _check_walk(start, stop, max_events, verbose)
+    spec, walk = make_spec("lasso", intercept=intercept), _walk(start, stop, max_events, verbose)
+    check_walk("lasso", spec, walk)
     points = check_matrix(X)
-    target = check_target(y, len(points))
     weight = check_weights(sample_weight, len(points))
-    check_target(target[weight > 0], int((weight > 0).sum()))
-    data = Data(points, target, weight, None, None)
-    return _trace("lasso", data, None, {"intercept": bool(intercept)}, walk, False)
+    data, _ = make_data("lasso", points, y, weight, None)
+    return walk_path("lasso", data, spec, **walk)
 
 
 # ---------------------------------------------------------------------- shared
-
-
-def _check_walk(
-    start: float | None, stop: float | None, max_events: int | None, verbose: int
-) -> dict[str, Any]:
-    start, stop = check_start_stop(start, stop)
-    if start is not None and stop is not None and start == stop:
-        raise ValueError(f"start and stop are both {start:g}: there is nothing to walk")
-    if max_events is not None and (isinstance(max_events, bool) or int(max_events) < 1):
-        raise ValueError(f"max_events must be a whole number from 1, or None, got {max_events!r}")
-    return {"begin": start, "stop": stop, "max_events": max_events, "verbose": verbose}
 
 
 def _explain_wide_tube(path: Path, y: Floats, epsilon: Any, intercept: bool) -> Path:
@@ -313,68 +263,35 @@ def _explain_wide_tube(path: Path, y: Floats, epsilon: Any, intercept: bool) -> 
     )
 
 
-def _check_nu_walk(walk: dict[str, Any]) -> None:
-    """nu lies in (0, 1]; a stop of 0 is the limit."""
-    if walk["begin"] is not None:
-        check_fraction(walk["begin"], "start")
-    if walk["stop"]:
-        check_fraction(walk["stop"], "stop")
+def _walk(
+    start: Any, stop: Any, max_events: Any, verbose: int, check_psd: bool = False
+) -> dict[str, Any]:
+    names = ("start", "stop", "max_events", "verbose", "check_psd")
+    return dict(zip(names, (start, stop, max_events, verbose, check_psd)))
+
+
+def _kernel_path(
+    name: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    spec: dict[str, Any],
+    similar: dict[str, Any],
+    sample_weight: ArrayLike | None,
+    walk: dict[str, Any],
+    class_weight: Any = None,
+) -> Path:
+    """The path of a kernel machine: every check, then the walk."""
+    check_walk(name, spec, walk)
+    kernel, points, weight = _kernel_data(X, similar, sample_weight)
+    data, signs = make_data(name, points, y, weight, kernel, class_weight)
+    return walk_path(name, data, spec, target=signs, **walk)
 
 
 def _kernel_data(
-    X: ArrayLike, kernel: KernelLike, options: dict[str, Any], sample_weight: ArrayLike | None
+    X: ArrayLike, similar: dict[str, Any], sample_weight: ArrayLike | None
 ) -> tuple[Kernel, Floats, Floats]:
-    points = check_matrix(X, "K" if kernel == "precomputed" else "X")
+    given = similar["kernel"]
+    name = "K" if isinstance(given, str) and given == "precomputed" else "X"
+    points = check_matrix(X, name)
     weight = check_weights(sample_weight, len(points))
-    kernel_ = make_kernel(kernel, X=points, sample_weight=weight, **options)
-    return kernel_, points, weight
-
-
-def _trace(
-    name: str,
-    data: Data,
-    signs: Floats | None,
-    spec: dict[str, Any],
-    walk: dict[str, Any],
-    check_psd: bool,
-) -> Path:
-    problem = make_problem(name, data, signs, spec)
-    gram = problem.system.coupling.gram
-    if data.kernel is not None and isinstance(gram, DenseGram):  # Z Z' has no negative eigenvalue
-        _refuse_large_entries(gram.matrix)
-        if check_psd:
-            _refuse_indefinite(gram.matrix)
-    begin, stop = (None if v is None else v / problem.unit for v in (walk["begin"], walk["stop"]))
-    try:
-        trace = follow(
-            problem.system,
-            problem.start,
-            begin=begin,
-            stop=stop,
-            max_events=walk["max_events"],
-            verbose=walk["verbose"],
-        )
-    except IndefiniteError as error:
-        raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
-    return Path(problem, trace, data, closed_above=begin is None)
-
-
-def _refuse_large_entries(K: Floats) -> None:
-    """No entry of a positive semi-definite matrix is larger than the largest of its diagonal."""
-    largest, diagonal = max(float(K.max()), -float(K.min())), float(K.diagonal().max())
-    if largest > diagonal * (1 + 1e-8):
-        how = f"it has an entry of size {largest:.6g}, more than {diagonal:.6g} on its diagonal"
-        raise ValueError(_indefinite(how))
-
-
-def _refuse_indefinite(K: Floats) -> None:
-    lowest = np.linalg.eigvalsh(K)
-    if lowest[0] < -1e-10 * len(K) * abs(lowest[-1]):
-        raise ValueError(_indefinite(f"its smallest eigenvalue is {lowest[0]:.3g}"))
-
-
-def _indefinite(how: str) -> str:
-    return (
-        f"the kernel matrix is not positive semi-definite ({how}): a path needs a kernel that is, "
-        "such as 'rbf', 'poly' with coef0 >= 0 or 'linear'"
-    )
+    return make_kernel(**similar, X=points, sample_weight=weight), points, weight

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import check_matrix, check_start_stop
-from .affine import Pieces, pieces
 from .engine import Job, Trace, carry_on, phase_one, polish, walk_out
 from .kernels import Kernel
 from .problems import SVC, SVR, Certificate, Columns, Lasso, LowRankGram, NuSVR, OneClass, Problem
 from .problems.base import AT_BOUND
 from .problems.staircase import Floats
+from .segments import Coordinate, Segments, coordinate_of, segments
 
 if TYPE_CHECKING:
     from .display import PathDisplay
@@ -103,6 +103,11 @@ class Path:
         self._closed_above = closed_above
 
     # ------------------------------------------------------------------ what it is
+
+    @property
+    def problem(self) -> Problem:
+        """What is solved: the declaration that the path was walked for."""
+        return self._problem
 
     @property
     def parameter(self) -> str:
@@ -323,32 +328,26 @@ class Path:
         return self._spread(c.coef), c.intercept
 
     @property
-    def affine_in_inverse(self) -> bool:
-        """Whether f is affine in 1/parameter between events; if not, in the parameter."""
-        return self._problem.reading.inverse
+    def coordinate(self) -> Coordinate:
+        """The coordinate of `segments`: u = 1/parameter or u = parameter."""
+        return coordinate_of(self._problem)
 
     @property
     def closed_above(self) -> bool:
         """Whether `at` gives the closed form above the start."""
         return self._closed_above
 
-    def pieces(self, cross: Floats) -> Iterator[Pieces]:
-        """f at new points over the whole path, in blocks of pieces on which it is affine in u.
+    def segments(self, cross: Floats) -> Iterator[Segments]:
+        """f at new points over the whole path, in blocks of segments on which it is smooth.
 
         `cross` is the kernel between the rows of the path and the points, of shape (rows, points);
-        for linear models the points as columns. u is 1/parameter or the parameter, as
-        `affine_in_inverse` says.
+        for linear models the points as columns. Segments lie in the `coordinate` u.
         """
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
-        return pieces(self._problem, self._trace, cross, above=self._closed_above)
-
-    def with_kernel(self, kernel: Kernel, X: Floats) -> Path:
-        """The same path of a precomputed kernel matrix, knowing the points and the kernel."""
-        data = replace(self._data, X=X, kernel=kernel)
-        return Path(self._problem, self._trace, data, closed_above=self._closed_above)
+        return segments(self._problem, self._trace, cross, above=self._closed_above)
 
     def certificate(self, value: ArrayLike) -> Certificate:
         """How far from optimal the solutions are, computed afresh from the data."""
@@ -541,38 +540,29 @@ class Path:
         arrays: dict[str, NDArray[Any]] = {"X": d.X, "y": d.y, "weight": d.weight}
         if d.classes is not None:
             arrays["classes"] = d.classes
-        for field in _TRACE_FIELDS:
-            arrays[f"trace_{field}"] = getattr(t, field)
+        arrays |= {f"trace_{name}": array for name, array in t.arrays().items()}
         arrays["header"] = np.array(json.dumps(header))
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-_TRACE_FIELDS = (
-    "stair_start",
-    "z_start",
-    "t0",
-    "t1",
-    "length",
-    "pointer",
-    "index",
-    "rate",
-    "events",
-    "before",
-)
-
-
-def make_problem(name: str, data: Data, signs: Floats | None, spec: dict[str, Any]) -> Problem:
-    """The problem of a path, from its data."""
+def make_problem(
+    name: str,
+    data: Data,
+    signs: Floats | None,
+    spec: dict[str, Any],
+    gram: Floats | None = None,
+) -> Problem:
+    """The problem of a path, from its data; `gram` is the kernel matrix where it is known."""
     w, y = data.weight, data.y if signs is None else signs
     if data.kernel is None:
         return PROBLEMS[name](data.X, y, w, **spec)  # type: ignore[call-arg]
     used = data.used
     all_used = len(used) == len(w)
-    Z = data.kernel.factor(data.X)
+    Z = None if gram is not None else data.kernel.factor(data.X)
     if Z is not None:
         K: Any = LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
     else:
-        K = data.kernel.gram(data.X)
+        K = data.kernel.gram(data.X) if gram is None else gram
         K = K if all_used else np.ascontiguousarray(K[np.ix_(used, used)])
     return PROBLEMS[name](K, y[used], w[used], **spec)  # type: ignore[call-arg]
 
@@ -590,11 +580,9 @@ def load(file: str | FilePath) -> Path:
         data = Data(stored["X"], stored["y"], stored["weight"], kernel, classes)
         signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
         problem = make_problem(header["problem"], data, signs, header["spec"])
-        trace = Trace(
-            **{field: stored[f"trace_{field}"] for field in _TRACE_FIELDS},
-            stairs=problem.system.stairs,
-            complete=header["complete"],
-            reason=header["reason"],
+        kept = {f.removeprefix("trace_"): stored[f] for f in stored.files if f.startswith("trace_")}
+        trace = Trace.from_arrays(
+            kept, problem.system.stairs, complete=header["complete"], reason=header["reason"]
         )
     return Path(problem, trace, data, closed_above=header["closed_above"])
 

@@ -27,8 +27,8 @@ from chemin.selection import (
 
 SCORES = {
     svc_path: list(EXACT_SCORES[:3]),
-    svr_path: list(EXACT_SCORES[3:]),
-    lasso_path: list(EXACT_SCORES[3:]),
+    svr_path: list(EXACT_SCORES[3:6]),
+    lasso_path: list(EXACT_SCORES[3:6]),
 }
 CASES = [(make, scoring) for make, names in SCORES.items() for scoring in names]
 

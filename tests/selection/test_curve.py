@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.svm import SVC
 
 from chemin import lasso_path, svc_path, svr_path
+from chemin.segments import Coordinate
 from chemin.selection import CrossValidation, Curve, Family
 from chemin.selection.piecewise import Piecewise
 
@@ -123,7 +124,8 @@ def test_lasso_cv_finds_no_less(diabetes, lasso_curve):
 class Walk:
     """What a curve asks of a path."""
 
-    parameter, start, stop, affine_in_inverse, closed_above = "lambda", 10.0, 1.0, False, True
+    parameter, start, stop, closed_above = "lambda", 10.0, 1.0, True
+    coordinate = Coordinate(inverse=False)
     breakpoints = np.array([8.0, 4.0, 2.0])
 
     def coefficients(self, values):
@@ -138,7 +140,7 @@ def made(*folds, **options):
 
 def steps(knots, values):
     values = np.asarray(values, dtype=float)
-    return Piecewise(np.asarray(knots, dtype=float), values, values, np.zeros(len(values)))
+    return Piecewise.steps(np.asarray(knots, dtype=float), values)
 
 
 def test_the_widest_flat_interval_is_chosen():
@@ -152,7 +154,7 @@ def test_the_widest_flat_interval_is_chosen():
 def test_a_parabola():
     """Oracle: (v - 4)^2 on [1, 10]; of two folds the mean."""
     u = np.array([1.0, 10.0])
-    f = Piecewise(u, (u[:1] - 4) ** 2, (u[1:] - 4) ** 2, np.array([81.0]))
+    f = Piecewise(u, (u[:1] - 4) ** 2, (u[1:] - 4) ** 2, np.array([[81.0]]))
     curve = made(f, f * 3.0)
     v = np.linspace(1, 10, 30)
     np.testing.assert_allclose(curve(v), 2 * (v - 4) ** 2, atol=1e-12)
@@ -166,7 +168,7 @@ def test_one_standard_error():
     """Oracle: by hand; folds (v - 4)^2 and (v - 4)^2 + 2, so the error is 1 everywhere."""
     u = np.array([1.0, 10.0])
     ends = (u - 4) ** 2
-    folds = [Piecewise(u, ends[:1] + c, ends[1:] + c, np.array([81.0])) for c in (0.0, 2.0)]
+    folds = [Piecewise(u, ends[:1] + c, ends[1:] + c, np.array([[81.0]])) for c in (0.0, 2.0)]
     curve = made(*folds)
     assert float(curve.standard_error(4.0)) == pytest.approx(1)
     assert curve.one_se() == pytest.approx(5, rel=1e-6) and curve.one_se() <= 5

@@ -2,19 +2,20 @@
 
 import numpy as np
 
+from chemin.segments import Parts
 from chemin.selection.piecewise import Piecewise, total
 
 
 def random_function(rng, m=7):
     knots = np.sort(rng.uniform(0, 10, m + 1))
-    return Piecewise(knots, *rng.normal(size=(2, m)), rng.uniform(0, 4, m))
+    return Piecewise(knots, *rng.normal(size=(2, m)), rng.uniform(0, 4, (m, 1)))
 
 
 def at(f, u):
     """Value by the formula, one u at a time."""
     j = int(np.clip(np.searchsorted(f.knots, u) - 1, 0, len(f.left) - 1))
     s = np.clip((u - f.knots[j]) / (f.knots[j + 1] - f.knots[j]), 0, 1)
-    return f.left[j] * (1 - s) + f.right[j] * s - f.bend[j] * s * (1 - s)
+    return f.left[j] * (1 - s) + f.right[j] * s - f.bend[j, 0] * s * (1 - s)
 
 
 def test_sum_is_the_sum_of_values():
@@ -44,11 +45,11 @@ def test_lowest_is_below_a_grid():
 def test_assemble_takes_pieces_in_any_order_and_direction():
     """Oracle: the function from left to right."""
     knots, left = np.array([0.0, 1.0, 3.0, 4.0]), np.array([5.0, 2.0, 1.0])
-    right, bend = np.array([4.0, 0.0, 9.0]), np.array([0.0, 1.0, 0.5])
+    right, bend = np.array([4.0, 0.0, 9.0]), np.array([[0.0], [1.0], [0.5]])
     f = Piecewise(knots, left, right, bend)
     u0, u1 = knots[:-1], knots[1:]
     back = np.array([1, 2, 0])
-    g = Piecewise.assemble(u1[back], u0[back], right[back], left[back], bend[back])
+    g = Piecewise.assemble(Parts(u1[back], u0[back], right[back], left[back], bend[back]))
     u = np.linspace(0.01, 3.99, 50)
     np.testing.assert_allclose(f(u), g(u))
 
@@ -56,6 +57,6 @@ def test_assemble_takes_pieces_in_any_order_and_direction():
 def test_repetitions_go_and_jumps_stay():
     """Oracle: by hand."""
     value = np.array([1.0, 1.0, 2.0, 2.0, 1.0])
-    f = Piecewise(np.arange(6.0), value, value, np.zeros(5)).without_repetitions()
+    f = Piecewise.steps(np.arange(6.0), value).without_repetitions()
     np.testing.assert_array_equal(f.knots, [0, 2, 4, 5])
     assert f(2.0) == 1 and f(2.0, before=False) == 2

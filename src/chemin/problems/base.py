@@ -112,6 +112,9 @@ class Problem(ABC):
     fixed_while_moving: ClassVar[bool] = True
     turns: ClassVar[tuple[str, ...]] = ()  # parameters along which its solutions can be carried on
     of_points: ClassVar[bool] = False  # whether each multiplier belongs to a point
+    has_kernel: ClassVar[bool] = True  # or it is linear in the features
+    labels: ClassVar[bool] = False  # whether its targets are two classes
+    criterion: ClassVar[str] = "loss"  # the scoring by which its paths are chosen from, by default
     parameter: str
     unit: float  # parameter = unit * t
     highest_value: float = np.inf  # of the parameter, where it has an upper end
@@ -151,6 +154,14 @@ class Problem(ABC):
         [largest lower bound, smallest upper one]: weights 1/2 and -1/2, upper bounds negated.
         """
         raise NotImplementedError(f"{self.name} does not say which points bound the intercept")
+
+    def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
+        """The loss that is minimised in training, at m targets: kinks, slopes, side and shift.
+
+        Convex and piecewise linear in m_i = side_i f_i + shift_i: kinks of shape (K, m), slopes of
+        shape (K + 1, m), both ascending; side -1 or 1. Targets are labels -1 and 1, or numbers.
+        """
+        raise NotImplementedError(f"{self.name} does not say what its loss of a point is")
 
     def turned(self, parameter: str, stair: Ints, z: Floats, t: float) -> Turned:
         """A solution of this problem as one along another of its `turns`."""

@@ -23,6 +23,8 @@ class Lasso(Problem):
     """Columns are brought to length one and the target too; a constant column never enters."""
 
     name = "lasso"
+    has_kernel = False
+    criterion = "neg_mean_squared_error"
     stair_names = ("negative", "zero", "positive")
     first_stair = ZERO - 1
     parameter = "lambda"

@@ -65,6 +65,7 @@ class NuSVR(Problem):
     """The target is centred (with an intercept) and scaled; K is never copied."""
 
     name = "nu_svr"
+    criterion = "neg_mean_squared_error"
     fixed_while_moving = False
     stair_names = ("below", "lower edge", "within", "upper edge", "above", "closed", "open")
     first_stair = ZERO

@@ -47,6 +47,7 @@ class OneClass(Problem):
     """There is no target: y is not looked at. K is never copied."""
 
     name = "one_class"
+    criterion = "accuracy"
     stair_names = ("inside", "boundary", "outside")
     first_stair = INSIDE
     of_points = True

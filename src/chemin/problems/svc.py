@@ -48,6 +48,8 @@ class SVC(Problem):
     """y in {-1, +1}; K is never copied: units of K and w are carried by signs and by t."""
 
     name = "svc"
+    labels = True
+    criterion = "accuracy"
     stair_names = ("outside", "elbow", "inside")
     first_stair = OUTSIDE
     of_points = True

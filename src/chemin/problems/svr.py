@@ -49,6 +49,7 @@ class SVR(Problem):
     """The target is centred (with an intercept) and scaled; K is never copied."""
 
     name = "svr"
+    criterion = "neg_mean_squared_error"
     stair_names = ("below", "lower edge", "within", "upper edge", "above")
     first_stair = BELOW
     of_points = True

@@ -1,41 +1,40 @@
-"""f over a whole path, exactly: pieces on which f is affine at every point.
+"""From the moves of a walk to the segments of f.
 
-Between events s f(x) is affine in the parameter (see `Reading`), so f is affine in
+f is read off z linearly (see `Reading`), so a move is a segment:
 
-    u = 1/parameter (kernel machines in lambda)   or   u = parameter (lasso, epsilon, nu),
+    s f(x) = z'phi(x) + s shift,      s: the parameter itself, or 1
 
-and its values at the ends of the moves are all there is to know. One thing bends between events:
-where no point fixes the intercept it is the middle of an interval whose ends are a maximum and a
-minimum of affine functions. Those pieces are cut where another point takes over.
+Where z is affine in the parameter, f is affine in u = 1/parameter (or in the parameter), and its
+values at the ends of the moves are all there is to know. One thing bends between events: where no
+point fixes the intercept it is the middle of an interval whose ends are a maximum and a minimum of
+affine functions. Those moves are cut where another point takes over. No multiplier is free there,
+so that f is straight in u whatever the kind of the moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from .engine import Trace
-from .problems import Problem
-from .problems.base import AT_BOUND
-from .problems.staircase import Floats
+from ..engine import Trace
+from ..engine.trace import Image
+from ..problems import Problem
+from ..problems.base import AT_BOUND
+from ..problems.staircase import Floats
+from .kinds import Coordinate, Curved, Segments, Straight
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
+HALF = np.array([0.5])
 
 
-@dataclass(frozen=True)
-class Pieces:
-    """f at m points on c pieces: from f0 at u0 to f1 at u1, straight."""
-
-    u0: Floats  # (c,)
-    u1: Floats  # (c,)
-    f0: Floats  # (c, m), the limit from inside the piece
-    f1: Floats  # (c, m)
+def coordinate_of(problem: Problem) -> Coordinate:
+    """The coordinate of the segments of a problem's paths."""
+    return Coordinate(problem.reading.inverse)
 
 
-def pieces(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> Iterator[Pieces]:
-    """f on every piece of a walk, in blocks, roughly in the order walked.
+def segments(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> Iterator[Segments]:
+    """f on every segment of a walk, in blocks, roughly in the order walked.
 
     Parameters
     ----------
@@ -54,8 +53,8 @@ def pieces(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> Ite
         yield reader.top()
     elif above:
         yield from reader.step_up(cross)
-    for moves, image, state in trace.images(phi):
-        yield from reader.block(moves, image, state)
+    for image in trace.images(phi):
+        yield from reader.block(image)
 
 
 class _Reader:
@@ -64,10 +63,12 @@ class _Reader:
     def __init__(self, problem: Problem, trace: Trace, phi: Floats) -> None:
         self.problem, self.trace, self.phi = problem, trace, phi
         self.reading = problem.reading
+        self.straight = trace.moves.degree == 1
         self.suspect = trace.t0 != trace.t1
         if problem.fixed_while_moving:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
-            self.suspect &= trace.changes(problem.system.coupling.n_core) <= AT_BOUND
+            multiplier = np.arange(len(trace.z_start)) < problem.system.coupling.n_core
+            self.suspect &= trace.moves.largest_changes(multiplier) <= AT_BOUND
 
     def open(self, z: list[Floats], t: Floats) -> list[bool]:
         """Whether there is an interval of intercepts."""
@@ -84,6 +85,10 @@ class _Reader:
         with np.errstate(divide="ignore"):
             return 1.0 / value
 
+    def unscale(self, u: Floats) -> Floats:
+        """t at u."""
+        return (1.0 / u if self.reading.inverse else u) / self.problem.unit
+
     def read(self, image: Floats, t: Floats) -> Floats:
         """f, the traced intercept in the last column."""
         if self.reading.inverse:
@@ -91,17 +96,20 @@ class _Reader:
             image = image / np.where(t > 0, t * self.problem.unit, np.inf)[:, None]
         return image + self.reading.shift
 
-    def top(self) -> Pieces:
+    # ------------------------------------------------------------------ above the start
+
+    def top(self) -> Straight:
         """From infinity down to the start: multipliers stand still."""
         trace = self.trace
         rate = trace.way * (trace.before @ self.phi) / self.problem.unit
         f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
         if self.open([trace.z_start], 2.0 * trace.t0[:1])[0]:
-            return self._cut((trace.z_start, trace.z_start), np.inf, trace.t0[0], f0, f1)
-        return Pieces(np.zeros(1), self.scale(trace.t0[:1]), f0[None, :-1], f1[None, :-1])
+            still = np.tile(trace.z_start[:, None], len(INNER))
+            return self._cut(lambda t: still, np.inf, trace.t0[0], f0, f1)
+        return Straight(np.zeros(1), self.scale(trace.t0[:1]), f0[None, :-1], f1[None, :-1])
 
-    def step_up(self, cross: Floats) -> Iterator[Pieces]:
-        """Above the start f stands still; where it stands elsewhere than at the start, a piece.
+    def step_up(self, cross: Floats) -> Iterator[Straight]:
+        """Above the start f stands still; where it stands elsewhere than at the start, a segment.
 
         The intercept may jump there: a tube that is closed leaves more of them than one that opens.
         """
@@ -113,47 +121,76 @@ class _Reader:
         f = (cross.T @ c.coef + c.intercept).T
         if np.abs(f[1] - f[0]).max(initial=0.0) > AT_BOUND * np.abs(f).max(initial=0.0):
             u = self.scale(t)
-            yield Pieces(u[1:], u[:1], f[1:], f[1:])
+            yield Straight(u[1:], u[:1], f[1:], f[1:])
 
-    def block(
-        self, moves: slice, image: Floats, state: Callable[[int], Floats]
-    ) -> Iterator[Pieces]:
-        t0, t1 = self.trace.t0[moves], self.trace.t1[moves]
-        f0, f1 = self.read(image[:-1], t0), self.read(image[1:], t1)
+    # ------------------------------------------------------------------ a block of moves
+
+    def block(self, image: Image) -> Iterator[Segments]:
+        t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
+        f0, f1 = self.read(image.ends[:-1], t0), self.read(image.ends[1:], t1)
+        end = t1
         if self.reading.inverse and t1[-1] == 0:
             # f is bounded, so on the way to t = 0 it stands still: half of the way tells all.
             last = t1 == 0
-            t1, f1[last] = np.where(last, 0.5 * t0, t1), f0[last]
-        suspect = np.flatnonzero(self.suspect[moves])
-        z = [(state(int(k)), state(int(k) + 1)) for k in suspect]
-        is_open = self.open([0.5 * (a + b) for a, b in z], 0.5 * (t0 + t1)[suspect])
+            end, f1[last] = np.where(last, 0.5 * t0, t1), f0[last]
+        suspect = np.flatnonzero(self.suspect[image.block])
+        is_open = self.open(
+            [image.solutions(int(k), HALF)[:, 0] for k in suspect], 0.5 * (t0 + t1)[suspect]
+        )
         keep = t0 != t1
         keep[suspect[is_open]] = False
-        yield Pieces(self.scale(t0[keep]), self.scale(t1[keep]), f0[keep, :-1], f1[keep, :-1])
-        for k, ends, cut in zip(suspect, z, is_open):
-            if cut:
-                yield self._cut(ends, t0[k], t1[k], f0[k], f1[k])
+        u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
+        if self.straight:
+            yield Straight(u0, u1, f0[keep, :-1], f1[keep, :-1])
+        elif keep.any():
+            inside = [
+                self._inside(image, int(k), u0[i], u1[i], t0[k], t1[k])
+                for i, k in enumerate(np.flatnonzero(keep))
+            ]
+            yield Curved(u0, u1, inside, f0.shape[1] - 1)
+        for k in suspect[is_open]:
+            z = self._on_move(image, int(k), t0[k], t1[k])
+            yield self._cut(z, t0[k], end[k], f0[k], f1[k])
+
+    def _inside(
+        self, image: Image, k: int, u0: float, u1: float, t0: float, t1: float
+    ) -> Callable[[Floats], Floats]:
+        """f on a curved move, as a function of the place between u0 and u1."""
+        product = image.inside(k)
+
+        def f(s: Floats) -> Floats:
+            t = self.unscale(u0 + s * (u1 - u0))
+            return self.read(product(np.clip((t - t0) / (t1 - t0), 0.0, 1.0)), t)[:, :-1]
+
+        return f
+
+    def _on_move(self, image: Image, k: int, t0: float, t1: float) -> Callable[[Floats], Floats]:
+        """z on a move, one column for each t."""
+        return lambda t: image.solutions(k, (t - t0) / (t1 - t0))
 
     def _cut(
-        self, z: tuple[Floats, Floats], t0: float, t1: float, f0: Floats, f1: Floats
-    ) -> Pieces:
+        self,
+        z: Callable[[Floats], Floats],
+        t0: float,
+        t1: float,
+        f0: Floats,
+        f1: Floats,
+    ) -> Straight:
         """One move with an open interval, cut where another point bounds the intercept.
 
-        Bounds are read inside the move, where it is clear who is at which bound, and drawn out to
-        its ends.
+        Bounds are read inside the move, where it is clear which points are at which bound, and
+        drawn out to its ends.
         """
         u = self.scale(np.array([t0, t1]))
-        value = u[0] + INNER * (u[1] - u[0])
-        t = (1.0 / value if self.reading.inverse else value) / self.problem.unit
-        done = (t - t0) / (t1 - t0) if np.isfinite(t0) else np.zeros(2)
-        columns = self.problem.columns(z[0][:, None] + done * (z[1] - z[0])[:, None], t)
+        t = self.unscale(u[0] + INNER * (u[1] - u[0]))
+        columns = self.problem.columns(z(t), t)
         edges = [(weight, _drawn_out(bounds)) for weight, bounds in self.problem.edges(columns)]
         s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
         b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
         without = np.column_stack([f0[:-1] - f0[-1], f1[:-1] - f1[-1]])
         f = _line(without, s).T + np.asarray(b)[:, None]
         knots = np.append(u[0] + s[:-1] * (u[1] - u[0]), u[1])
-        return Pieces(knots[:-1], knots[1:], f[:-1], f[1:])
+        return Straight(knots[:-1], knots[1:], f[:-1], f[1:])
 
 
 def _line(ends: Floats, s: Floats) -> Floats:
@@ -187,4 +224,4 @@ def _kinks(ends: Floats) -> list[float]:
             out.append(float(first))
 
 
-__all__ = ["Pieces", "pieces"]
+__all__ = ["coordinate_of", "segments"]
