@@ -277,6 +277,21 @@ def test_moves_of_another_kind(name, scoring):
     assert brute(np.array([curve.minimiser]))[0] == pytest.approx(curve.minimum, rel=1e-9)
 
 
+@pytest.mark.parametrize("name", ["svc", "lasso"])
+def test_moves_of_another_kind_to_zero(name):
+    """Oracle: predictions of the same path, down to a millionth of its last breakpoint."""
+    X, y = data_for(name)
+    y = np.where(X[:, 0] > 0, 1, -1) if name == "svc" else y
+    options = {"gamma": 0.5} if name == "svc" else {}
+    path = bent(PATHS[name][0](X, y, stop=0, **options))
+    assert path.stop == 0
+    cross = path._data.kernel.gram(X) if name == "svc" else X.T
+    last = path.breakpoints[path.breakpoints > 0].min()
+    v = np.geomspace(2e-6 * last, path.start, 500)
+    f = f_at(path.segments(cross), path.coordinate.to_u(v))
+    np.testing.assert_allclose(f.T, path.decision_function(X, v), rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("name, scoring", [(n, s) for n in PATHS for s in PATHS[n][2]])
 def test_straight_moves_need_not_say_so(name, scoring):
     """Oracle: the closed forms of straight segments."""

@@ -21,11 +21,13 @@ from ..engine import Trace
 from ..engine.trace import Image
 from ..problems import Problem
 from ..problems.base import AT_BOUND
-from ..problems.staircase import Floats
+from ..problems.staircase import Floats, Ints
 from .kinds import Coordinate, Curved, Segments, Straight
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
 HALF = np.array([0.5])
+# A curved move to t = 0 is followed so far; beyond, a difference of z is round-off, and f constant.
+OCTAVES = 20
 
 
 def coordinate_of(problem: Problem) -> Coordinate:
@@ -126,37 +128,49 @@ class _Reader:
     # ------------------------------------------------------------------ a block of moves
 
     def block(self, image: Image) -> Iterator[Segments]:
+        """All moves of a block: those with an open interval one by one, the others at once."""
         t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
-        f0, f1 = self.read(image.ends[:-1], t0), self.read(image.ends[1:], t1)
-        end = t1
-        if self.reading.inverse and t1[-1] == 0:
-            # f is bounded, so on the way to t = 0 it stands still: half of the way tells all.
-            last = t1 == 0
-            end, f1[last] = np.where(last, 0.5 * t0, t1), f0[last]
         suspect = np.flatnonzero(self.suspect[image.block])
-        is_open = self.open(
-            [image.solutions(int(k), HALF)[:, 0] for k in suspect], 0.5 * (t0 + t1)[suspect]
-        )
+        middle = [image.solutions(int(k), HALF)[:, 0] for k in suspect]
+        is_open = suspect[self.open(middle, 0.5 * (t0 + t1)[suspect])]
         keep = t0 != t1
-        keep[suspect[is_open]] = False
-        u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
+        keep[is_open] = False
+        f0, f1, end = self._ends(image, t0, t1)
         if self.straight:
+            u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
             yield Straight(u0, u1, f0[keep, :-1], f1[keep, :-1])
         elif keep.any():
-            inside = [
-                self._inside(image, int(k), u0[i], u1[i], t0[k], t1[k])
-                for i, k in enumerate(np.flatnonzero(keep))
-            ]
-            yield Curved(u0, u1, inside, f0.shape[1] - 1)
-        for k in suspect[is_open]:
+            yield self._curved(image, np.flatnonzero(keep), t0, t1)
+        for k in is_open:
             z = self._on_move(image, int(k), t0[k], t1[k])
             yield self._cut(z, t0[k], end[k], f0[k], f1[k])
 
-    def _inside(
-        self, image: Image, k: int, u0: float, u1: float, t0: float, t1: float
-    ) -> Callable[[Floats], Floats]:
+    def _ends(self, image: Image, t0: Floats, t1: Floats) -> tuple[Floats, Floats, Floats]:
+        """f at the ends of straight moves, and where they end."""
+        f0, f1 = self.read(image.ends[:-1], t0), self.read(image.ends[1:], t1)
+        if not (self.reading.inverse and t1[-1] == 0):
+            return f0, f1, t1
+        # f is bounded, so on the way to t = 0 it stands still: half of the way tells all.
+        last = t1 == 0
+        f1[last] = f0[last]
+        return f0, f1, np.where(last, 0.5 * t0, t1)
+
+    def _curved(self, image: Image, moves: Ints, t0: Floats, t1: Floats) -> Curved:
+        """Moves that are not straight; one that ends at u = infinity is told octave by octave."""
+        u, inside = [], []
+        for k in moves:
+            endless = self.reading.inverse and t1[k] == 0
+            t = t0[k] * 0.5 ** np.arange(OCTAVES + 1) if endless else np.array([t0[k], t1[k]])
+            for u0, u1 in zip(self.scale(t[:-1]), self.scale(t[1:])):
+                u.append((u0, u1))
+                inside.append(self._inside(image, int(k), u0, u1))
+        first, last = np.array(u).T
+        return Curved(first, last, inside, self.phi.shape[1] - 1)
+
+    def _inside(self, image: Image, k: int, u0: float, u1: float) -> Callable[[Floats], Floats]:
         """f on a curved move, as a function of the place between u0 and u1."""
-        product = image.inside(k)
+        product, j = image.inside(k), image.block.start + k
+        t0, t1 = self.trace.t0[j], self.trace.t1[j]
 
         def f(s: Floats) -> Floats:
             t = self.unscale(u0 + s * (u1 - u0))
