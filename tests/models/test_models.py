@@ -4,6 +4,7 @@ import pickle
 import warnings
 from functools import partial
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -286,6 +287,19 @@ def test_pipeline_search_clone_and_pickle(noisy):
     assert again.curve_.minimum == model.curve_.minimum
     assert clone(model).get_params() == model.get_params()
     assert "PathSVC" in search._repr_html_()
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_processes_learn_the_same(noisy, numbers, backend):
+    """Oracle: threads. The path on all rows comes back from its worker and is not walked again."""
+    for make, (X, y) in ((PathSVC, noisy), (PathLasso, numbers)):
+        here = make(cv=3, n_jobs=2).fit(X, y)
+        with joblib.parallel_config(backend=backend):
+            there = make(cv=3, n_jobs=2).fit(X, y)
+        assert there.lambda_ == here.lambda_ and there.curve_.minimum == here.curve_.minimum
+        assert there.path_ is there.curve_.path and len(there.path_) == len(here.path_)
+        np.testing.assert_array_equal(there.predict(X), here.predict(X))
+        assert there.path_.certificate(there.lambda_).exact
 
 
 def test_lasso_selects_variables(numbers, lasso):

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, make_classification
@@ -80,6 +81,16 @@ def test_threads_change_nothing(numbers):
         one, two = (LeaveOneOutOnPath(margin=margin, n_values=12, n_jobs=j)(family) for j in (1, 2))
         np.testing.assert_array_equal(one.knots, two.knots)
         assert one.minimum == two.minimum
+
+
+def test_processes_change_nothing(numbers):
+    """Oracle: threads, bit by bit."""
+    criterion = LeaveOneOutOnPath(n_values=8, n_jobs=2)
+    here = criterion(family_of("svr", None, numbers))
+    with joblib.parallel_config(backend="multiprocessing"):
+        there = criterion(family_of("svr", None, numbers))
+    np.testing.assert_array_equal(here.per_fold(here.knots), there.per_fold(here.knots))
+    assert here.minimiser == there.minimiser
 
 
 def test_in_place_of_folds(numbers):

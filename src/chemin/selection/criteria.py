@@ -339,12 +339,15 @@ class _Run:
         self.criterion, self.family = criterion, family
         self.trials = criterion.trials(family)
         loss = scorers.find_loss(criterion.scoring, family.problem, family.classifier)
-        self.work = Work(family, criterion.scoring, loss, criterion.pooled)
+        self.scoring = criterion.scoring
+        if loss is None and self.scoring is None:  # the default is a score without exact curves
+            self.scoring = family.problem.criterion
+        self.work = Work(family, self.scoring, loss, criterion.pooled)
         if loss is None:
             self._warn_of_weights()
 
     def curve(self) -> Curve:
-        loss, scoring = self.work.loss, self.criterion.scoring
+        loss, scoring = self.work.loss, self.scoring
         path, walks = self._walks()
         low, high, top = self._range(path, walks)
         return Curve(
@@ -359,7 +362,7 @@ class _Run:
         )
 
     def _warn_of_weights(self) -> None:
-        scoring = self.criterion.scoring
+        scoring = self.scoring
         equal = np.ptp(self.family.weight[self.family.used]) == 0
         if not equal and not scorers.takes_weights(scorers.find_scorer(scoring)):
             warnings.warn(
