@@ -161,7 +161,7 @@ def test_storage_is_sparse():
     n = 400
     p = svc_path(X[:n], y[:n], kernel="linear")
     t = p._trace
-    stored = sum(a.nbytes for a in vars(t).values() if isinstance(a, np.ndarray))
+    stored = sum(a.nbytes for a in t.arrays().values())
     free = [np.sum((s.alpha > 1e-9) & (s.alpha < 1 - 1e-9)) for s in map(p.at, p.breakpoints)]
     active = np.mean(free) + 5.0
     assert stored < 40 * active * len(p) + 100 * n

@@ -7,20 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._checks import (
-    check_fraction,
-    check_matrix,
-    check_positive,
-    check_start_stop,
-    check_target,
-    check_two_classes,
-    check_weights,
-    class_weights,
-)
+from ._checks import check_matrix, check_weights
 from .kernels import Kernel, make_kernel
 from .path import Data, Path
 from .problems.staircase import Floats
-from .walk import walk_path
+from .walk import check_walk, make_data, make_spec, walk_path
 
 KernelLike = Any  # a name, a callable k(X, Y) or a Kernel
 
@@ -97,21 +88,10 @@ def svc_path(
     Hastie, Rosset, Tibshirani, Zhu (2004). The entire regularization path for the support vector
     machine. JMLR 5.
     """
-    _check_along(along, "lambda", "cost")
-    spec = {
-        "along": along,
-        "cost": _check_inside(cost, "cost"),
-        "lambda_": check_positive(lambda_, "lambda_"),
-        "intercept": bool(intercept),
-    }
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose, inside=along == "cost")
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    signs, classes = check_two_classes(y, len(points))
-    weight = class_weights(class_weight, signs, classes, weight)
-    labels = np.asarray(classes)[(signs > 0).astype(np.intp)]
-    data = Data(points, labels, weight, kernel_, classes)
-    return walk_path("svc", data, spec, target=signs, check_psd=check_psd, **walk)
+    spec = make_spec("svc", along=along, cost=cost, lambda_=lambda_, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("svc", X, y, spec, similar, sample_weight, walk, class_weight)
 
 
 def svr_path(
@@ -152,20 +132,12 @@ def svr_path(
     ----------
     Gunter, Zhu (2005). Computing the solution path for the regularized support vector regression.
     """
-    _check_along(along, "lambda", "epsilon")
-    spec = {
-        "along": along,
-        "epsilon": check_positive(epsilon, "epsilon", zero=True),
-        "lambda_": check_positive(lambda_, "lambda_"),
-        "intercept": bool(intercept),
-    }
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose)
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    data = _with_numbers(y, points, weight, kernel_)
-    path = walk_path("svr", data, spec, check_psd=check_psd, **walk)
+    spec = make_spec("svr", along=along, epsilon=epsilon, lambda_=lambda_, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    path = _kernel_path("svr", X, y, spec, similar, sample_weight, walk)
     if along == "lambda":
-        return _explain_wide_tube(path, data.y[weight > 0], spec["epsilon"], intercept)
+        return _explain_wide_tube(path, path.y[path.weight > 0], spec["epsilon"], intercept)
     return path
 
 
@@ -215,20 +187,10 @@ def nu_svr_path(
     ----------
     Gasso, Zapien, Canu (2007). Regularization paths for nu-SVM and nu-SVR.
     """
-    _check_along(along, "lambda", "nu")
-    spec = {
-        "along": along,
-        "nu": check_fraction(nu, "nu"),
-        "lambda_": check_positive(lambda_, "lambda_"),
-        "intercept": bool(intercept),
-    }
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose)
-    if along == "nu":
-        _check_nu_walk(walk)
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    data = _with_numbers(y, points, weight, kernel_)
-    return walk_path("nu_svr", data, spec, check_psd=check_psd, **walk)
+    spec = make_spec("nu_svr", along=along, nu=nu, lambda_=lambda_, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("nu_svr", X, y, spec, similar, sample_weight, walk)
 
 
 def quantile_path(
@@ -283,18 +245,10 @@ def quantile_path(
     Takeuchi, Le, Sears, Smola (2006). Nonparametric quantile estimation. JMLR 7.
     Li, Liu, Zhu (2007). Quantile regression in reproducing kernel Hilbert spaces. JASA 102.
     """
-    _check_along(along, "lambda", "tau")
-    spec = {
-        "along": along,
-        "tau": _check_inside(tau, "tau"),
-        "lambda_": check_positive(lambda_, "lambda_"),
-        "intercept": bool(intercept),
-    }
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose, inside=along == "tau")
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
-    data = _with_numbers(y, points, weight, kernel_)
-    return walk_path("quantile", data, spec, check_psd=check_psd, **walk)
+    spec = make_spec("quantile", along=along, tau=tau, lambda_=lambda_, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("quantile", X, y, spec, similar, sample_weight, walk)
 
 
 def one_class_path(
@@ -332,14 +286,14 @@ def one_class_path(
     Schölkopf, Platt, Shawe-Taylor, Smola, Williamson (2001). Estimating the support of a
     high-dimensional distribution. Neural Computation 13.
     """
-    options = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    walk = _check_walk(start, stop, max_events, verbose)
-    _check_nu_walk(walk)
-    kernel_, points, weight = _kernel_data(X, kernel, options, sample_weight)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    spec = make_spec("one_class")
+    check_walk("one_class", spec, walk)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    kernel_, points, weight = _kernel_data(X, similar, sample_weight)
     y = np.ones(len(points), dtype=np.intp)
     data = Data(points, y, weight, kernel_, np.array([-1, 1]))
-    spec = {"along": "nu", "nu": 1.0}
-    return walk_path("one_class", data, spec, target=y.astype(float), check_psd=check_psd, **walk)
+    return walk_path("one_class", data, spec, target=y.astype(float), **walk)
 
 
 def lasso_path(
@@ -360,49 +314,15 @@ def lasso_path(
     lambda is n times the alpha of scikit-learn. The parameters are those of `svc_path`; `stop=0`
     goes to least squares.
     """
-    walk = _check_walk(start, stop, max_events, verbose)
+    spec, walk = make_spec("lasso", intercept=intercept), _walk(start, stop, max_events, verbose)
+    check_walk("lasso", spec, walk)
     points = check_matrix(X)
-    check_target(y, len(points))
     weight = check_weights(sample_weight, len(points))
-    data = _with_numbers(y, points, weight, None)
-    return walk_path("lasso", data, {"intercept": bool(intercept)}, **walk)
+    data, _ = make_data("lasso", points, y, weight, None)
+    return walk_path("lasso", data, spec, **walk)
 
 
 # ---------------------------------------------------------------------- shared
-
-
-def _check_along(along: str, *known: str) -> None:
-    if along not in known:
-        raise ValueError(f"along must be {' or '.join(map(repr, known))}, got {along!r}")
-
-
-def _check_inside(value: float, name: str) -> float:
-    """A number strictly between 0 and 1."""
-    number = check_positive(value, name)
-    if not number < 1.0:
-        raise ValueError(f"{name} must lie between 0 and 1, both excluded, got {value!r}")
-    return number
-
-
-def _check_walk(
-    start: float | None,
-    stop: float | None,
-    max_events: int | None,
-    verbose: int,
-    *,
-    inside: bool = False,
-) -> dict[str, Any]:
-    """`inside`: the parameter lies between 0 and 1, both excluded."""
-    start, stop = check_start_stop(start, stop)
-    if inside:
-        for value, name in ((start, "start"), (stop, "stop")):
-            if value is not None:
-                _check_inside(value, name)
-    if start is not None and stop is not None and start == stop:
-        raise ValueError(f"start and stop are both {start:g}: there is nothing to walk")
-    if max_events is not None and (isinstance(max_events, bool) or int(max_events) < 1):
-        raise ValueError(f"max_events must be a whole number from 1, or None, got {max_events!r}")
-    return {"start": start, "stop": stop, "max_events": max_events, "verbose": verbose}
 
 
 def _explain_wide_tube(path: Path, y: Floats, epsilon: Any, intercept: bool) -> Path:
@@ -417,25 +337,35 @@ def _explain_wide_tube(path: Path, y: Floats, epsilon: Any, intercept: bool) -> 
     )
 
 
-def _check_nu_walk(walk: dict[str, Any]) -> None:
-    """nu lies in (0, 1]; a stop of 0 is the limit."""
-    if walk["start"] is not None:
-        check_fraction(walk["start"], "start")
-    if walk["stop"]:
-        check_fraction(walk["stop"], "stop")
+def _walk(
+    start: Any, stop: Any, max_events: Any, verbose: int, check_psd: bool = False
+) -> dict[str, Any]:
+    names = ("start", "stop", "max_events", "verbose", "check_psd")
+    return dict(zip(names, (start, stop, max_events, verbose, check_psd)))
+
+
+def _kernel_path(
+    name: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    spec: dict[str, Any],
+    similar: dict[str, Any],
+    sample_weight: ArrayLike | None,
+    walk: dict[str, Any],
+    class_weight: Any = None,
+) -> Path:
+    """The path of a kernel machine: every check, then the walk."""
+    check_walk(name, spec, walk)
+    kernel, points, weight = _kernel_data(X, similar, sample_weight)
+    data, signs = make_data(name, points, y, weight, kernel, class_weight)
+    return walk_path(name, data, spec, target=signs, **walk)
 
 
 def _kernel_data(
-    X: ArrayLike, kernel: KernelLike, options: dict[str, Any], sample_weight: ArrayLike | None
+    X: ArrayLike, similar: dict[str, Any], sample_weight: ArrayLike | None
 ) -> tuple[Kernel, Floats, Floats]:
-    points = check_matrix(X, "K" if kernel == "precomputed" else "X")
+    given = similar["kernel"]
+    name = "K" if isinstance(given, str) and given == "precomputed" else "X"
+    points = check_matrix(X, name)
     weight = check_weights(sample_weight, len(points))
-    kernel_ = make_kernel(kernel, X=points, sample_weight=weight, **options)
-    return kernel_, points, weight
-
-
-def _with_numbers(y: ArrayLike, points: Floats, weight: Floats, kernel: Kernel | None) -> Data:
-    """Data whose targets are numbers, two different ones at least among the rows that count."""
-    target = check_target(y, len(points))
-    check_target(target[weight > 0], int((weight > 0).sum()))
-    return Data(points, target, weight, kernel, None)
+    return make_kernel(**similar, X=points, sample_weight=weight), points, weight

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import check_matrix, check_start_stop
-from .affine import Pieces, pieces
 from .engine import Trace, carry_on
 from .kernels import Kernel, LowRankGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.machine import AT_PIN
 from .problems.staircase import Floats
+from .segments import Coordinate, Segments, coordinate_of, segments
 from .storage import Stored, read, write
 
 if TYPE_CHECKING:
@@ -119,6 +119,11 @@ class Path:
         self._closed_above = closed_above
 
     # ------------------------------------------------------------------ what it is
+
+    @property
+    def problem(self) -> Problem:
+        """What is solved: the declaration that the path was walked for."""
+        return self._problem
 
     @property
     def parameter(self) -> str:
@@ -264,7 +269,7 @@ class Path:
             )
         if self.stop <= self.start:
             v = np.maximum(v, bottom)
-        if self.affine_in_inverse and not v.all():
+        if self.coordinate.inverse and not v.all():
             v = np.where(v == 0, self._near_zero, v)
         return v / self._problem.unit
 
@@ -294,7 +299,7 @@ class Path:
         objective = float(self._problem.objective(c)[0])
         low, high = c.interval[:, 0]
         # At lambda = 0 f is a limit, and multipliers are zero.
-        limit = self.affine_in_inverse and value == 0
+        limit = self.coordinate.inverse and value == 0
         given = {name: float(v[0]) for name, v in c.given.items()}
         return Solution(
             self._spread(c.coef)[:, 0],
@@ -345,32 +350,26 @@ class Path:
         return self._spread(c.coef), c.intercept
 
     @property
-    def affine_in_inverse(self) -> bool:
-        """Whether f is affine in 1/parameter between events; if not, in the parameter."""
-        return self._problem.reading.inverse
+    def coordinate(self) -> Coordinate:
+        """The coordinate of `segments`: u = 1/parameter or u = parameter."""
+        return coordinate_of(self._problem)
 
     @property
     def closed_above(self) -> bool:
         """Whether `at` gives the closed form above the start."""
         return self._closed_above
 
-    def pieces(self, cross: Floats) -> Iterator[Pieces]:
-        """f at new points over the whole path, in blocks of pieces on which it is affine in u.
+    def segments(self, cross: Floats) -> Iterator[Segments]:
+        """f at new points over the whole path, in blocks of segments on which it is smooth.
 
         `cross` is the kernel between the rows of the path and the points, of shape (rows, points);
-        for linear models the points as columns. u is 1/parameter or the parameter, as
-        `affine_in_inverse` says.
+        for linear models the points as columns. Segments lie in the `coordinate` u.
         """
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
-        return pieces(self._problem, self._trace, cross, above=self._closed_above)
-
-    def with_kernel(self, kernel: Kernel, X: Floats) -> Path:
-        """The same path of a precomputed kernel matrix, knowing the points and the kernel."""
-        data = replace(self._data, X=X, kernel=kernel)
-        return Path(self._problem, self._trace, data, closed_above=self._closed_above)
+        return segments(self._problem, self._trace, cross, above=self._closed_above)
 
     def certificate(self, value: ArrayLike) -> Certificate:
         """How far from optimal the solutions are, computed afresh from the data."""
@@ -554,23 +553,8 @@ class Path:
         arrays: dict[str, NDArray[Any]] = {"X": d.X, "y": d.y, "weight": d.weight}
         if d.classes is not None:
             arrays["classes"] = d.classes
-        for name in _TRACE_FIELDS:
-            arrays[f"trace_{name}"] = getattr(t, name)
+        arrays |= {f"trace_{name}": array for name, array in t.arrays().items()}
         write(file, Stored(header, arrays))
-
-
-_TRACE_FIELDS = (
-    "stair_start",
-    "z_start",
-    "t0",
-    "t1",
-    "length",
-    "pointer",
-    "index",
-    "rate",
-    "events",
-    "before",
-)
 
 
 def make_problem(
@@ -605,11 +589,9 @@ def load(file: str | FilePath) -> Path:
     data = Data(arrays["X"], arrays["y"], arrays["weight"], kernel, classes)
     signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
     problem = make_problem(header["problem"], data, signs, header["spec"])
-    trace = Trace(
-        **{name: arrays[f"trace_{name}"] for name in _TRACE_FIELDS},
-        stairs=problem.system.stairs,
-        complete=header["complete"],
-        reason=header["reason"],
+    kept = {f.removeprefix("trace_"): arrays[f] for f in arrays if f.startswith("trace_")}
+    trace = Trace.from_arrays(
+        kept, problem.system.stairs, complete=header["complete"], reason=header["reason"]
     )
     return Path(problem, trace, data, closed_above=header["closed_above"])
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, make_classification
@@ -16,7 +17,7 @@ MAKERS = {
     "svr in epsilon": partial(svr_path, along="epsilon", lambda_=0.3),
     "nu-svr": partial(nu_svr_path, nu=0.31),
 }
-SCORES = {"svc": (None, *EXACT_SCORES[:3]), "nu-svr": EXACT_SCORES[3:]}
+SCORES = {"svc": (None, *EXACT_SCORES[:3]), "nu-svr": EXACT_SCORES[3:6]}
 CASES = [(name, scoring) for name in MAKERS for scoring in SCORES.get(name, (None,))]
 ROWS = 24
 
@@ -49,7 +50,7 @@ def test_equals_a_path_without_each_point(name, scoring, weighted, labels, numbe
     assert not curve.exact and curve.scoring == exact.scoring and curve.loss == exact.loss
     assert curve.n_folds == exact.n_folds
     u = curve._folds[0].knots
-    v = 1 / u if family.path.affine_in_inverse else u
+    v = family.path.coordinate.to_value(u)
     v = v[(v >= exact.range[0]) & (v <= exact.range[1])]
     assert len(v) >= 20
     np.testing.assert_allclose(curve(v), exact(v), rtol=1e-7, atol=1e-9)
@@ -80,6 +81,16 @@ def test_threads_change_nothing(numbers):
         one, two = (LeaveOneOutOnPath(margin=margin, n_values=12, n_jobs=j)(family) for j in (1, 2))
         np.testing.assert_array_equal(one.knots, two.knots)
         assert one.minimum == two.minimum
+
+
+def test_processes_change_nothing(numbers):
+    """Oracle: threads, bit by bit."""
+    criterion = LeaveOneOutOnPath(n_values=8, n_jobs=2)
+    here = criterion(family_of("svr", None, numbers))
+    with joblib.parallel_config(backend="multiprocessing"):
+        there = criterion(family_of("svr", None, numbers))
+    np.testing.assert_array_equal(here.per_fold(here.knots), there.per_fold(here.knots))
+    assert here.minimiser == there.minimiser
 
 
 def test_in_place_of_folds(numbers):

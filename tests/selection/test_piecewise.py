@@ -1,20 +1,26 @@
 """Piecewise quadratics: sums, refinements and minima."""
 
-import numpy as np
+from dataclasses import replace
 
+import numpy as np
+import pytest
+from numpy.polynomial import Polynomial
+
+from chemin.segments import Parts
+from chemin.segments.parts import widened
 from chemin.selection.piecewise import Piecewise, total
 
 
 def random_function(rng, m=7):
     knots = np.sort(rng.uniform(0, 10, m + 1))
-    return Piecewise(knots, *rng.normal(size=(2, m)), rng.uniform(0, 4, m))
+    return Piecewise(knots, *rng.normal(size=(2, m)), rng.uniform(0, 4, (m, 1)))
 
 
 def at(f, u):
     """Value by the formula, one u at a time."""
     j = int(np.clip(np.searchsorted(f.knots, u) - 1, 0, len(f.left) - 1))
     s = np.clip((u - f.knots[j]) / (f.knots[j + 1] - f.knots[j]), 0, 1)
-    return f.left[j] * (1 - s) + f.right[j] * s - f.bend[j] * s * (1 - s)
+    return f.left[j] * (1 - s) + f.right[j] * s - f.bend[j, 0] * s * (1 - s)
 
 
 def test_sum_is_the_sum_of_values():
@@ -28,27 +34,59 @@ def test_sum_is_the_sum_of_values():
     np.testing.assert_allclose(got[inside], np.array(expected)[inside], atol=1e-12)
 
 
-def test_lowest_is_below_a_grid():
-    """Oracle: 1,000 values on each piece."""
-    rng = np.random.default_rng(1)
-    f = random_function(rng, 20)
-    value, u = f.lowest()
-    for j in range(20):
-        grid = np.linspace(f.knots[j], f.knots[j + 1], 1000)[1:-1]
-        values = f(grid)
-        assert value[j] <= values.min() + 1e-12
-        assert value[j] >= min(values.min(), f.left[j], f.right[j]) - 1e-4
-        assert f.knots[j] <= u[j] <= f.knots[j + 1]
+def widest(f, columns=12):
+    """The same function with room for more coefficients of the bend: no closed form is used."""
+    return replace(f, bend=widened(f.bend, columns))
+
+
+@pytest.mark.parametrize("as_it_is", [lambda f: f, widest], ids=["quadratic", "any degree"])
+def test_lowest(as_it_is):
+    """Oracle: numpy's polynomials, at the ends and at the roots of the derivative."""
+    f = random_function(np.random.default_rng(1), 40)
+    value, u = as_it_is(f).lowest()
+    for j in range(40):
+        left, right, bend = f.left[j], f.right[j], f.bend[j, 0]
+        p = Polynomial([left, right - left - bend, bend])
+        places = [0.0, 1.0, *(s for s in p.deriv().roots() if 0 <= s <= 1)]
+        best = min(places, key=p)
+        assert value[j] == pytest.approx(p(best), abs=1e-12)
+        where = f.knots[j] + best * (f.knots[j + 1] - f.knots[j])
+        assert u[j] == pytest.approx(where, abs=1e-9)
+
+
+@pytest.mark.parametrize("most", [-1.0, 0.0, 0.5])
+def test_below(most):
+    """Oracle: values at 20,000 places; closed forms and general ones say the same."""
+    f = random_function(np.random.default_rng(2), 30)
+    every = np.ones(30, dtype=bool)
+    u = np.random.default_rng(3).uniform(f.knots[0], f.knots[-1], 20_000)
+    for function in (f, widest(f)):
+        low, high = function.below(most, every)
+        within = np.zeros(len(u), dtype=bool)
+        for a, b in zip(low, high):
+            within |= (a <= u) & (u <= b)
+        told = np.abs(f(u) - most) > 1e-9
+        np.testing.assert_array_equal(within[told], (f(u) <= most)[told])
+
+
+def test_a_smooth_function_on_finer_knots():
+    """Oracle: its values; sums of such functions likewise."""
+    rng = np.random.default_rng(4)
+    f, g = (replace(random_function(rng), bend=rng.normal(size=(7, k))) for k in (6, 9))
+    u = np.sort(rng.uniform(0, 10, 400))
+    knots = np.unique(np.concatenate([f.knots, rng.uniform(f.knots[0], f.knots[-1], 50)]))
+    np.testing.assert_allclose(f.on(knots)(u), f(u), atol=1e-12)
+    np.testing.assert_allclose((f + g * 2.0)(u), f(u) + 2 * g(u), atol=1e-11)
 
 
 def test_assemble_takes_pieces_in_any_order_and_direction():
     """Oracle: the function from left to right."""
     knots, left = np.array([0.0, 1.0, 3.0, 4.0]), np.array([5.0, 2.0, 1.0])
-    right, bend = np.array([4.0, 0.0, 9.0]), np.array([0.0, 1.0, 0.5])
+    right, bend = np.array([4.0, 0.0, 9.0]), np.array([[0.0], [1.0], [0.5]])
     f = Piecewise(knots, left, right, bend)
     u0, u1 = knots[:-1], knots[1:]
     back = np.array([1, 2, 0])
-    g = Piecewise.assemble(u1[back], u0[back], right[back], left[back], bend[back])
+    g = Piecewise.assemble(Parts(u1[back], u0[back], right[back], left[back], bend[back]))
     u = np.linspace(0.01, 3.99, 50)
     np.testing.assert_allclose(f(u), g(u))
 
@@ -56,6 +94,6 @@ def test_assemble_takes_pieces_in_any_order_and_direction():
 def test_repetitions_go_and_jumps_stay():
     """Oracle: by hand."""
     value = np.array([1.0, 1.0, 2.0, 2.0, 1.0])
-    f = Piecewise(np.arange(6.0), value, value, np.zeros(5)).without_repetitions()
+    f = Piecewise.steps(np.arange(6.0), value).without_repetitions()
     np.testing.assert_array_equal(f.knots, [0, 2, 4, 5])
     assert f(2.0) == 1 and f(2.0, before=False) == 2

@@ -1,8 +1,7 @@
 """What a walk leaves behind: its moves and its events, and from them the solution at any t.
 
-A move is a straight piece: from t0 to t1 the variables `index` change at `rate` (a jump stands at
-t0 = t1 and has a length of its own). Nothing dense is stored but a state now and then, so that a
-solution is at most a few moves away.
+How z changes within a move is the business of `moves`: a `Trace` knows no formula for it. Nothing
+dense is stored but a state now and then, so that a solution is at most a few moves away.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints, Staircases
+from .moves import KINDS, Moves, StraightMoves
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
@@ -145,16 +145,11 @@ class StandingRecorder(Recorder):
 
 @dataclass(frozen=True)
 class Trace:
-    """The moves of one walk as arrays; `t0` to `t1` never turns back."""
+    """The moves and events of one walk, from a first state; t never turns back."""
 
     stair_start: Ints
     z_start: Floats
-    t0: Floats
-    t1: Floats
-    length: Floats
-    pointer: Ints  # move j has entries pointer[j]:pointer[j + 1] of index and rate
-    index: NDArray[np.int32]
-    rate: Floats
+    moves: Moves
     events: NDArray[Any]
     before: Floats  # how fast z moved before the first move: the closed form above the start
     stairs: Staircases
@@ -179,77 +174,52 @@ class Trace:
             np.concatenate([[], *(chunk[k] for chunk in recorder.chunks)])[: pointer[-1]]
             for k in range(2)
         )
-        whole = cls(
-            stair_start,
-            z_start,
-            t0,
-            t1,
-            length,
-            pointer,
-            index.astype(np.int32),
-            rate,
-            np.array(recorder.events, dtype=EVENT),
-            np.zeros_like(z_start),
-            stairs,
-            complete,
-            reason,
-        )
+        moves = StraightMoves(t0, t1, pointer, index.astype(np.int32), length, rate)
+        events = np.array(recorder.events, dtype=EVENT)
+        still = np.zeros_like(z_start)
+        whole = cls(stair_start, z_start, moves, events, still, stairs, complete, reason)
         first = min(recorder.first or 0, max(len(t0) - 1, 0))
         # Jumps of unpenalised variables right there belong to it: above they have not been made.
         while first > 0 and t0[first - 1] == t1[first - 1]:
             first -= 1
-        return whole._from(first, recorder.n_core) if trim and len(t0) else whole
+        multiplier = np.arange(len(z_start)) < recorder.n_core
+        return whole._from(first, multiplier) if trim and len(t0) else whole
 
-    def _from(self, first: int, n_core: int) -> Trace:
+    def _from(self, first: int, multiplier: NDArray[np.bool_]) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
         z = self.z_start.copy()
         for j in range(first):
             self._apply(z, j)
-        # How unpenalised variables moved before: the last piece that is not a jump.
+        # How unpenalised variables moved before: the last move that is not a jump.
         before = np.zeros_like(z)
-        straight = np.flatnonzero(self.t0 != self.t1)
-        if straight.size:  # or, where there is none, the first of all: nothing changes above it
-            at = straight[max(int(np.searchsorted(straight, first)) - 1, 0)]
-            part = slice(self.pointer[at], self.pointer[at + 1])
-            before[self.index[part]] = self.rate[part]
-            before[:n_core] = 0.0
-        lead = int(self.pointer[first])
+        forward = np.flatnonzero(self.t0 != self.t1)
+        if forward.size:  # or, where there is none, the first of all: nothing changes above it
+            at = int(forward[max(int(np.searchsorted(forward, first)) - 1, 0)])
+            before[self.moves.entries(at)] = self.moves.final_rate(at)
+            before[multiplier] = 0.0
         events = self.events[self.events["move"] >= first].copy()
         events["move"] -= first
-        return Trace(
-            self._stairs_before(first),
-            z,
-            self.t0[first:],
-            self.t1[first:],
-            self.length[first:],
-            self.pointer[first:] - lead,
-            self.index[lead:],
-            self.rate[lead:],
-            events,
-            before,
-            self.stairs,
-            self.complete,
-            self.reason,
+        return replace(
+            self,
+            stair_start=self._stairs_before(first),
+            z_start=z,
+            moves=self.moves.some(first, len(self.moves)),
+            events=events,
+            before=before,
         )
 
     def cut(self, moves: int, reason: str) -> Trace:
         """The first `moves` moves alone: an incomplete walk, with the reason."""
-        end = int(self.pointer[moves])
         return replace(
             self,
-            t0=self.t0[:moves],
-            t1=self.t1[:moves],
-            length=self.length[:moves],
-            pointer=self.pointer[: moves + 1],
-            index=self.index[:end],
-            rate=self.rate[:end],
+            moves=self.moves.some(0, moves),
             events=self.events[self.events["move"] < moves],
             complete=False,
             reason=reason,
         )
 
     def _stairs_before(self, move: int) -> Ints:
-        """The stairs on which everybody stands when the events before a move's end are made."""
+        """The stairs of all variables when the events before a move's end are made."""
         stair = self.stair_start.copy()
         past = self.events[self.events["move"] < move]
         stair[past["variable"]] = past["to"]  # the last one counts
@@ -258,17 +228,50 @@ class Trace:
     def state(self, t: float) -> tuple[Ints, Floats]:
         """Stairs and z at t: a regular state, with which the walk came there."""
         z = self.solutions(np.array([t]))[:, 0]
-        if len(self.t0) == 0 or self.way * (t - self.t0[0]) <= 0:
+        if len(self.moves) == 0 or self.way * (t - self.t0[0]) <= 0:
             return self.stair_start.copy(), z
-        move = int(np.searchsorted(self.way * self.t1, self.way * t, side="left"))
-        return self._stairs_before(min(move, len(self.t0) - 1) + 1), z
+        return self._stairs_before(int(self._move_at(np.array([t]))[0]) + 1), z
+
+    # ------------------------------------------------------------------ saving
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What makes this trace again, besides the staircases and how the walk ended."""
+        own = ("stair_start", "z_start", "events", "before")
+        named = {name: getattr(self, name) for name in own}
+        return named | self.moves.arrays() | {"kind": np.array(self.moves.kind)}
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: dict[str, NDArray[Any]], stairs: Staircases, *, complete: bool, reason: str
+    ) -> Trace:
+        """From what `arrays` gave."""
+        arrays = dict(arrays)
+        kind = KINDS[str(arrays.pop("kind", StraightMoves.kind))]
+        own = [arrays.pop(name) for name in ("stair_start", "z_start", "events", "before")]
+        stair_start, z_start, events, before = own
+        moves = kind(**arrays)
+        return cls(stair_start, z_start, moves, events, before, stairs, complete, reason)
 
     # ------------------------------------------------------------------ replay
 
+    @property
+    def t0(self) -> Floats:
+        """Where each move begins."""
+        return self.moves.t0
+
+    @property
+    def t1(self) -> Floats:
+        """Where each move ends."""
+        return self.moves.t1
+
+    @property
+    def way(self) -> float:
+        """+1 or -1: where t goes."""
+        return -1.0 if len(self.moves) == 0 or self.t1[-1] <= self.t0[0] else 1.0
+
     def _apply(self, z: Floats, j: int) -> None:
-        """Move j and the events at its end: who comes to a pin stands at it exactly."""
-        part = slice(self.pointer[j], self.pointer[j + 1])
-        z[self.index[part]] += self.length[j] * self.rate[part]
+        """Move j and the events at its end: a variable that comes to a pin stands at it exactly."""
+        self.moves.advance(z, j)
         k, to = self._pinned
         part = slice(*np.searchsorted(self._pinned_move, [j + 1, j + 2]))
         i, s = k[part], to[part]
@@ -286,26 +289,24 @@ class Trace:
     @cached_property
     def _checkpoints(self) -> list[Floats]:
         z, out = self.z_start.copy(), []
-        for j in range(len(self.t0)):
+        for j in range(len(self.moves)):
             if j % CHECKPOINT == 0:
                 out.append(z.copy())
             self._apply(z, j)
         return out
 
-    @property
-    def way(self) -> float:
-        """+1 or -1: where t goes."""
-        return -1.0 if len(self.t0) == 0 or self.t1[-1] <= self.t0[0] else 1.0
+    def _move_at(self, t: Floats) -> Ints:
+        """The first move whose end is not before t, in the order walked."""
+        move = np.searchsorted(self.way * self.t1, self.way * t, side="left")
+        return np.minimum(move, len(self.moves) - 1)
 
     def solutions(self, t: Floats) -> Floats:
         """z at each t, one column a value; at a jump, the end that the walk came from."""
         out = np.empty((len(self.z_start), len(t)))
-        if len(self.t0) == 0:
+        if len(self.moves) == 0:
             out[:] = self.z_start[:, None]
             return out
-        # The first move whose end is not before t, in the order walked.
-        move = np.searchsorted(self.way * self.t1, self.way * t, side="left")
-        move = np.minimum(move, len(self.t0) - 1)
+        move = self._move_at(t)
         z, at = None, -1
         for k in np.argsort(move, kind="stable"):
             j = int(move[k])
@@ -315,59 +316,70 @@ class Trace:
             while at < j:
                 self._apply(z, at)
                 at += 1
-            column = z.copy()
-            part = slice(self.pointer[j], self.pointer[j + 1])
-            ahead = self.way * (t[k] - self.t0[j])
-            if ahead < 0:
-                column += self.before * ahead
-            elif self.t1[j] != self.t0[j]:
-                # A part of the move, not of t: steep moves are shorter than t can tell.
-                done = min(ahead / abs(self.t1[j] - self.t0[j]), 1.0)
-                column[self.index[part]] += self.rate[part] * (done * self.length[j])
-            out[:, k] = column
+            out[:, k] = z
+            self._advance_to(out[:, k], j, float(t[k]))
         return out
+
+    def _advance_to(self, z: Floats, j: int, t: float) -> None:
+        """z from the beginning of move j to t, in place; above the start by the closed form."""
+        ahead, length = self.way * (t - self.t0[j]), abs(self.t1[j] - self.t0[j])
+        if ahead < 0:
+            z += self.before * ahead
+        elif length > 0:
+            # A part of the move, not of t: steep moves are shorter than t can tell.
+            self.moves.advance(z, j, min(ahead / length, 1.0))
 
     # ------------------------------------------------------------------ all moves at once
 
-    def changes(self, n_core: int) -> Floats:
-        """The largest change of any of the first `n_core` variables in each move."""
-        size = np.abs(self.rate) * np.repeat(self.length, np.diff(self.pointer))
-        out = np.zeros(len(self.t0))
-        some = np.diff(self.pointer) > 0
-        if some.any():
-            size[self.index >= n_core] = 0.0
-            out[some] = np.maximum.reduceat(size, self.pointer[:-1][some])
-        return out
-
-    def images(self, phi: Floats) -> Iterator[tuple[slice, Floats, Callable[[int], Floats]]]:
-        """z'phi before and after each move, in blocks of moves: one row more than moves.
-
-        With each block comes a function that gives z itself before its k-th move.
+    def images(self, phi: Floats) -> Iterator[Image]:
+        """z'phi over all moves, in blocks of moves.
 
         A move changes few variables, so a block needs few rows of phi:
 
             rows of a block = (z before the block)'phi + cumulated (moves of the block)'phi
         """
         z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
-        size, last = np.diff(self.pointer), None
-        for first in range(0, len(self.t0), CHECKPOINT):
-            moves = slice(first, min(first + CHECKPOINT, len(self.t0)))
-            part = slice(self.pointer[moves.start], self.pointer[moves.stop])
-            index, n = self.index[part], moves.stop - moves.start
-            step = self.rate[part] * np.repeat(self.length[moves], size[moves])
+        size, last = np.diff(self.moves.pointer), None
+        for first in range(0, len(self.moves), CHECKPOINT):
+            block = slice(first, min(first + CHECKPOINT, len(self.moves)))
+            n = block.stop - block.start
+            index = self.moves.index[self.moves.pointer[first] : self.moves.pointer[block.stop]]
             moved = np.flatnonzero(np.bincount(index, minlength=len(z)))
             place[moved] = np.arange(len(moved))
             steps = np.zeros((n + 1, len(moved)))
-            steps[1 + np.repeat(np.arange(n), size[moves]), place[index]] = step
+            row = 1 + np.repeat(np.arange(n), size[block])
+            steps[row, place[index]] = self.moves.ends(block)
             out = steps @ phi[moved]
             fresh = last is None or (first // CHECKPOINT) % AFRESH == 0
             out[0] = z @ phi if fresh else last
-
-            def state(k: int, z: Floats = z, moved: Ints = moved, steps: Floats = steps) -> Floats:
-                there = z.copy()
-                there[moved] += steps[: k + 1].sum(axis=0)
-                return there
-
-            yield moves, np.cumsum(out, axis=0, out=out), state
+            np.cumsum(out, axis=0, out=out)
+            yield Image(self.moves, block, phi, out, z.copy(), moved, steps)
             z[moved] += steps.sum(axis=0)
             last = out[-1].copy()
+
+
+@dataclass(frozen=True)
+class Image:
+    """z'phi, and z itself, over a block of moves."""
+
+    moves: Moves
+    block: slice
+    phi: Floats
+    ends: Floats  # (moves of the block + 1, columns): z'phi before, between and after them
+    z: Floats  # before the block
+    moved: Ints  # the variables that change in it
+    steps: Floats  # (moves of the block + 1, moved): by how much each move changes them
+
+    def solutions(self, k: int, parts: Floats) -> Floats:
+        """z at parts of the k-th move of the block, one column each."""
+        z = self.z.copy()
+        z[self.moved] += self.steps[: k + 1].sum(axis=0)
+        j = self.block.start + k
+        out = np.tile(z[:, None], len(parts))
+        out[self.moves.entries(j)] += self.moves.change(j, parts).T
+        return out
+
+    def inside(self, k: int) -> Callable[[Floats], Floats]:
+        """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
+        change = self.moves.inside(self.block.start + k, self.phi)
+        return lambda parts: self.ends[k] + change(parts)

@@ -1,4 +1,4 @@
-"""FOR WHOM: scikit-learn estimators that choose their own hyper-parameter."""
+"""scikit-learn estimators that choose their own hyper-parameter."""
 
 from .lasso import PathLasso
 from .svm import PathNuSVR, PathSVC, PathSVR

@@ -27,6 +27,8 @@ class PathEstimator(BaseEstimator):
     start: float | None
     stop: float | None
     n_jobs: int | None
+    max_events: int | None
+    verbose: int
 
     @abstractmethod
     def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
@@ -42,10 +44,14 @@ class PathEstimator(BaseEstimator):
             raise ValueError(f"choose must be one of {', '.join(CHOICES)}, got {self.choose!r}")
         family = self._family(X, y, sample_weight)
         self.curve_ = self._criterion(groups)(family)
-        self.path_ = family.path
+        self.path_ = self.curve_.path
         self.lambda_ = self.curve_.choose(self.choose, self.tolerance)
         _warn_at_end(self.curve_)
         self._learn(family, self.path_.at(self.lambda_))
+
+    def _walk_options(self) -> dict[str, Any]:
+        names = ("start", "stop", "max_events", "verbose")
+        return {name: getattr(self, name) for name in names}
 
     def _criterion(self, groups: Any) -> Criterion:
         if isinstance(self.cv, Criterion):

@@ -11,7 +11,6 @@ from sklearn.linear_model import Lasso, LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_target
-from ..api import lasso_path
 from ..path import Solution
 from ..selection import Family
 from ._base import PathEstimator
@@ -124,16 +123,12 @@ class PathLasso(RegressorMixin, PathEstimator):
 
     def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
         return Family(
-            lasso_path,
+            "lasso",
             X,
             y,
             sample_weight=sample_weight,
-            start=self.start,
-            stop=self.stop,
-            classifier=False,
             intercept=self.intercept,
-            max_events=self.max_events,
-            verbose=self.verbose,
+            **self._walk_options(),
         )
 
     def _learn(self, family: Family, solution: Solution) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +14,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_labels, check_target, check_two_classes
-from ..api import nu_svr_path, svc_path, svr_path
 from ..kernels import Kernel
-from ..path import Path, Solution
+from ..path import Solution
 from ..selection import Family
 from ._base import PathEstimator
 
@@ -29,13 +27,22 @@ ABOVE_FLOOR = 100.0
 
 
 class _PathMachine(PathEstimator):
-    """What the classifier and the regressor share: a kernel, support vectors, a hand-over."""
+    """What the classifier and the regressors share: a kernel, support vectors, a hand-over."""
 
+    _problem: ClassVar[str]  # its name
     kernel: Any
     gamma: Any
     degree: int
     coef0: float
     intercept: bool
+
+    @abstractmethod
+    def _spec(self) -> dict[str, Any]:
+        """What besides the data and the kernel makes the problem."""
+
+    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        options = self._kernel_options() | self._walk_options() | self._spec()
+        return Family(self._problem, X, y, sample_weight=sample_weight, **options)
 
     def _kernel_options(self) -> dict[str, Any]:
         names = ("kernel", "gamma", "degree", "coef0")
@@ -161,6 +168,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     True
     """
 
+    _problem = "svc"
+
     def __init__(
         self,
         *,
@@ -219,21 +228,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
         self._choose(points, labels, sample_weight, groups)
         return self
 
-    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
-        return Family(
-            svc_path,
-            X,
-            y,
-            sample_weight=sample_weight,
-            start=self.start,
-            stop=self.stop,
-            classifier=True,
-            class_weight=self.class_weight,
-            intercept=self.intercept,
-            max_events=self.max_events,
-            verbose=self.verbose,
-            **self._kernel_options(),
-        )
+    def _spec(self) -> dict[str, Any]:
+        return {"intercept": self.intercept, "class_weight": self.class_weight}
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """f(x) for each row; positive for classes_[1]."""
@@ -271,13 +267,6 @@ def _two_classes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
 class _PathRegressor(RegressorMixin, _PathMachine):
     """What the regressors share: everything but the tube."""
 
-    max_events: int | None
-    verbose: int
-
-    @abstractmethod
-    def _path_function(self) -> Callable[..., Path]:
-        """The path function, its tube settled."""
-
     def fit(
         self,
         X: ArrayLike,
@@ -289,21 +278,6 @@ class _PathRegressor(RegressorMixin, _PathMachine):
         points = self._first_inputs(X)
         self._choose(points, check_target(y, len(points)), sample_weight, groups)
         return self
-
-    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
-        return Family(
-            self._path_function(),
-            X,
-            y,
-            sample_weight=sample_weight,
-            start=self.start,
-            stop=self.stop,
-            classifier=False,
-            intercept=self.intercept,
-            max_events=self.max_events,
-            verbose=self.verbose,
-            **self._kernel_options(),
-        )
 
     def predict(self, X: ArrayLike) -> Floats:
         """f(x) for each row."""
@@ -332,6 +306,8 @@ class PathSVR(_PathRegressor):
     >>> model.curve_.exact
     True
     """
+
+    _problem = "svr"
 
     def __init__(
         self,
@@ -368,8 +344,8 @@ class PathSVR(_PathRegressor):
         self.max_events = max_events
         self.verbose = verbose
 
-    def _path_function(self) -> Callable[..., Path]:
-        return partial(svr_path, epsilon=self.epsilon)
+    def _spec(self) -> dict[str, Any]:
+        return {"intercept": self.intercept, "epsilon": self.epsilon}
 
     def to_sklearn(self) -> SVR:
         """The chosen model as sklearn.svm.SVR(C=C_), fitted on the same rows and weights."""
@@ -409,6 +385,8 @@ class PathNuSVR(_PathRegressor):
     True
     """
 
+    _problem = "nu_svr"
+
     def __init__(
         self,
         *,
@@ -444,8 +422,8 @@ class PathNuSVR(_PathRegressor):
         self.max_events = max_events
         self.verbose = verbose
 
-    def _path_function(self) -> Callable[..., Path]:
-        return partial(nu_svr_path, nu=self.nu)
+    def _spec(self) -> dict[str, Any]:
+        return {"intercept": self.intercept, "nu": self.nu}
 
     def _learn(self, family: Family, solution: Solution) -> None:
         super()._learn(family, solution)

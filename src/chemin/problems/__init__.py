@@ -1,6 +1,6 @@
 """WHAT is solved: each problem a declaration, no algorithm."""
 
-from .base import Columns, Problem, Reading, Start, Turned
+from .base import Columns, Parameter, Problem, Reading, Start, Turned
 from .certificate import Certificate
 from .lasso import Lasso
 from .loss import Loss
@@ -30,6 +30,7 @@ __all__ = [
     "Loss",
     "NuSVR",
     "OneClass",
+    "Parameter",
     "Problem",
     "Quantile",
     "Reading",

@@ -18,6 +18,19 @@ from .staircase import Floats, Ints, StaircaseSystem
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A number besides lambda that makes a problem: its default, and where it may lie.
+
+    `lies` is "positive", "not negative", "fraction" (above 0, up to 1) or "inside" (between 0 and 1,
+    both excluded: it is walked upward, over all of it).
+    """
+
+    default: float
+    lies: str
+    of_y: bool = False  # whether it is measured in units of y
+
+
+@dataclass(frozen=True)
 class Start:
     """Where a walk may begin: any stairs on which G_FF is regular, z on them, and a t."""
 
@@ -79,6 +92,10 @@ class Problem(ABC):
     # What is chosen by when nothing else is said: the training loss, or a name of scikit-learn's.
     criterion: ClassVar[str] = "loss"
     of_points: ClassVar[bool] = False  # whether each multiplier belongs to a point
+    has_kernel: ClassVar[bool] = True  # or it is linear in the features
+    target: ClassVar[str] = "numbers"  # "labels" (-1 and 1), "numbers" or "none"
+    parameters: ClassVar[dict[str, Parameter]] = {}  # besides lambda, by name
+    along: ClassVar[tuple[str, ...]] = ("lambda",)  # what may move, the default first
     edge_name: ClassVar[str] = "non-zero"  # what figures call a multiplier that is free
     # Whether the intercept is fixed wherever a multiplier moves, so that only those at bounds can
     # leave an interval.
@@ -122,6 +139,11 @@ class Problem(ABC):
     def spec(self) -> dict[str, Any]:
         """What besides the data makes this problem again: JSON-able keyword arguments."""
 
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """What `spec` is when nothing is said."""
+        return {"intercept": True}
+
     def edges(self, c: Columns) -> list[tuple[float, Floats]]:
         """The intercept where points leave an interval of them, as a sum of maxima.
 
@@ -144,9 +166,11 @@ class Problem(ABC):
         """The same problem on some of the points."""
         raise NotImplementedError
 
-    def own_loss(self, target: Floats) -> tuple[Any, Any, Floats]:
-        """The training loss at m = side f(x), for these targets: kinks (K, m), slopes (K + 1, m)
-        and side (m,).
+    def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
+        """The training loss of m targets: kinks (K, m), slopes (K + 1, m), side and shift (m,).
+
+        Convex and piecewise linear in m_i = side_i f_i + shift_i. Targets are labels -1 and 1, or
+        numbers.
         """
         raise ValueError(f"{self.name} has no training loss of its own to choose by")
 

@@ -25,6 +25,7 @@ class Lasso(Problem):
     """Columns are brought to length one and the target too; a constant column never enters."""
 
     name = "lasso"
+    has_kernel = False
     stair_names = ("negative", "zero", "positive")
     first_stair = ZERO - 1
     edge_name = "non-zero coefficients"

@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -64,10 +64,6 @@ class Rows:
 class KernelMachine(Problem):
     """A declaration and its data; K is never copied: its unit and that of w go into z and t."""
 
-    target: ClassVar[str] = "numbers"  # "labels" (-1 and 1), "numbers" or "none"
-    in_units_of_y: ClassVar[tuple[str, ...]] = ()  # parameters that grow with y
-    fractions: ClassVar[tuple[str, ...]] = ()  # parameters that end at 1
-    walked_up: ClassVar[tuple[str, ...]] = ()  # fractions that are walked from 0 to 1, both open
     of_points = True
 
     def __init__(
@@ -87,8 +83,9 @@ class KernelMachine(Problem):
         self.shift, self.sd = self._measures()
         self.force = self.scale * self.z_unit / self.sd  # lambda = force t, where lambda moves
         self.unit = self._unit()
-        self.highest_value = 1.0 if along in self.fractions else np.inf
-        self.default_range = OPEN_ENDS if along in self.walked_up else None
+        lies = "positive" if along == "lambda" else self.parameters[along].lies
+        self.highest_value = 1.0 if lies in ("fraction", "inside") else np.inf
+        self.default_range = OPEN_ENDS if lies == "inside" else None
         self.rows = self.declare(y[:, None], given | {along: MOVING})
         self.copies = len(self.rows.side) // len(y)
         self.weight = np.tile(w, self.copies)[:, None]
@@ -138,7 +135,7 @@ class KernelMachine(Problem):
     def _unit(self) -> float:
         if self.parameter == "lambda":
             return self.force
-        return self.sd if self.parameter in self.in_units_of_y else 1.0
+        return self.sd if self.parameters[self.parameter].of_y else 1.0
 
     @property
     def _pull(self) -> Affine:
@@ -464,13 +461,14 @@ class KernelMachine(Problem):
 
     # ------------------------------------------------------------------ relatives
 
-    def own_loss(self, target: Floats) -> tuple[Any, Any, Floats]:
+    def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
         if len(self.rows.side) != len(self.y) or self.parameter != "lambda":
             return super().own_loss(target)
         rows = self.declare(target[:, None], self.given)
-        kinks = [np.broadcast_to(rows.loss.origin + off, target.shape + (1,))[:, 0] for off in rows.loss.offsets]
-        slopes = [np.broadcast_to(g, target.shape + (1,))[:, 0] for g in rows.loss.slopes]
-        return np.array(kinks), np.array(slopes), rows.side
+        zero = np.zeros((len(target), 1))
+        kinks = np.hstack([zero + rows.loss.origin + off for off in rows.loss.offsets])
+        slopes = np.hstack([zero + g for g in rows.loss.slopes])
+        return kinks.T, slopes.T, rows.side, 0.0
 
     def turned(self, parameter: str, stair: Ints, z: Floats, t: float) -> Turned:
         """Along another parameter every stair and every variable is the same."""
@@ -490,6 +488,11 @@ class KernelMachine(Problem):
 
     def among(self, points: Ints) -> KernelMachine:
         return type(self)(self.gram.among(points), self.y[points], self.w[points], **self.spec())
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        fixed = {"along": cls.along[0], "lambda_": 1.0, "intercept": True}
+        return fixed | {name: p.default for name, p in cls.parameters.items()}
 
     def spec(self) -> dict[str, Any]:
         fixed = {"along": self.parameter, "lambda_": self.lambda_, "intercept": self.intercept}

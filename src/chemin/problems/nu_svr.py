@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Start, Turned
+from .base import Parameter, Start, Turned
 from .loss import Loss
 from .machine import TIED, KernelMachine, Rows
 from .staircase import Floats, Ints
@@ -34,8 +34,9 @@ class NuSVR(KernelMachine):
     stair_names = ("below", "lower edge", "within", "upper edge", "above", "closed", "open")
     edge_name = "on the edge of the tube"
     criterion = "neg_mean_squared_error"
+    parameters = {"nu": Parameter(0.5, "fraction")}  # noqa: RUF012
+    along = ("lambda", "nu")
     turns = ("lambda", "nu", "epsilon")
-    fractions = ("nu",)
 
     def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
         side = np.repeat([1.0, -1.0], len(y))

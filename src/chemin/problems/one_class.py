@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Start
+from .base import Parameter, Start
 from .loss import Loss
 from .machine import KernelMachine, Rows
 from .staircase import Floats
@@ -28,7 +28,8 @@ class OneClass(KernelMachine):
     stair_names = ("inside", "boundary", "outside")
     edge_name = "on the boundary"
     criterion = "accuracy"
-    fractions = ("nu",)
+    parameters = {"nu": Parameter(1.0, "fraction")}  # noqa: RUF012
+    along = ("nu",)
 
     def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
         one = np.ones(len(y))

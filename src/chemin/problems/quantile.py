@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .base import Parameter
 from .loss import Loss
 from .machine import KernelMachine, Rows
 from .staircase import Floats
@@ -19,8 +20,8 @@ class Quantile(KernelMachine):
     name = "quantile"
     stair_names = ("below", "on the curve", "above")
     edge_name = "on the curve"
-    turns = ("lambda", "tau")
-    fractions = walked_up = ("tau",)
+    parameters = {"tau": Parameter(0.5, "inside")}  # noqa: RUF012
+    along = turns = ("lambda", "tau")
 
     def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
         side, tau = np.ones(len(y)), given["tau"]

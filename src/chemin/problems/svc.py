@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .base import Parameter
 from .loss import Loss
 from .machine import KernelMachine, Rows
 from .staircase import Floats
@@ -23,8 +24,8 @@ class SVC(KernelMachine):
     stair_names = ("outside", "elbow", "inside")
     edge_name = "on the elbow"
     criterion = "accuracy"
-    turns = ("lambda", "cost")
-    fractions = walked_up = ("cost",)
+    parameters = {"cost": Parameter(0.5, "inside")}  # noqa: RUF012
+    along = turns = ("lambda", "cost")
 
     def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
         side, positive, c = y[:, 0], 0.5 * (y + 1.0), given["cost"]

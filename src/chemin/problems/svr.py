@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Turned
+from .base import Parameter, Turned
 from .loss import Loss
 from .machine import KernelMachine, Rows
 from .staircase import Floats, Ints
@@ -21,8 +21,9 @@ class SVR(KernelMachine):
     stair_names = ("below", "lower edge", "within", "upper edge", "above")
     edge_name = "on the edge of the tube"
     criterion = "neg_mean_squared_error"
+    parameters = {"epsilon": Parameter(0.1, "not negative", of_y=True)}  # noqa: RUF012
+    along = ("lambda", "epsilon")
     turns = ("lambda", "epsilon", "nu")
-    in_units_of_y = ("epsilon",)
 
     def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
         side, epsilon = np.ones(len(y)), given["epsilon"]

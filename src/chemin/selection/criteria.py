@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..path import Path
+from ..segments import f_at
 from . import scorers
 from .curve import Curve
 from .family import Family, Rows
@@ -53,20 +54,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Walked:
-    """A trial and its path."""
+    """The ends of a trial's path, and its loss over the path, or the path itself."""
 
-    trial: Trial
-    path: Path
-
-
-@dataclass(frozen=True)
-class Walk:
-    """What came of a trial, and the ends of its path."""
-
-    result: Any
     start: float
     stop: float
     complete: bool
+    loss: Piecewise | None = None  # of an exact loss
+    path: Path | None = None  # for any other score
 
 
 class Criterion(ABC):
@@ -76,12 +70,13 @@ class Criterion(ABC):
     ----------
     scoring : str, callable or None
         "accuracy", "balanced_accuracy", "neg_hinge_loss", "neg_mean_squared_error",
-        "neg_mean_absolute_error" and "r2" give exact curves. Any other name that scikit-learn
-        knows, or a callable scorer(estimator, X, y), is evaluated at breakpoints and midpoints.
-        Default: accuracy for classification, with errors weighed as in training where there are
-        class weights, and neg_mean_squared_error for regression.
+        "neg_mean_absolute_error" and "r2" give exact curves, and so does "loss": what the problem
+        itself minimises in training. Any other name that scikit-learn knows, or a callable
+        scorer(estimator, X, y), is evaluated at breakpoints and midpoints. Default: what the
+        problem names; accuracy for classification, with errors weighed as in training where there
+        are class weights, and neg_mean_squared_error for regression.
     n_jobs : int or None
-        Threads, as in joblib.
+        Workers, as in joblib: threads, unless `joblib.parallel_config` says otherwise.
     """
 
     # One loss over all test points together, not fold by fold: folds of one point.
@@ -265,7 +260,76 @@ class Bootstrap632(BootstrapLeaveOneOut):
 EVERY = -1  # a trial that counts in every fold
 
 
-# ---------------------------------------------------------------------- the work
+# ---------------------------------------------------------------------- one trial
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the workers do, one trial at a time. Everything is returned, nothing is left behind."""
+
+    family: Family
+    scoring: Any
+    loss: Loss | None  # None: any other score
+    pooled: bool
+
+    def walk_all(self) -> Path:
+        """The path on all rows."""
+        return self.family.walk(None)
+
+    def walk(self, trial: Trial, **options: Any) -> Walked:
+        """The path of a trial, and its exact loss."""
+        try:
+            path = self.family.walk(trial.train, trial.times, **options)
+        except ValueError as error:
+            raise ValueError(f"{trial.name}, {len(trial.train)} rows: {error}") from error
+        if not np.isfinite(path.start):
+            raise ValueError(f"{trial.name}: its path is empty: {path.reason}")
+        ends = path.start, path.stop, path.complete
+        if self.loss is None:
+            return Walked(*ends, path=path)
+        return Walked(*ends, loss=self._exact_loss(self.loss, trial, path))
+
+    def _exact_loss(self, loss: Loss, trial: Trial, path: Path) -> Piecewise:
+        y = self._target(path)
+        try:
+            omega = self._omega(loss, y, trial)
+        except ValueError as error:
+            raise ValueError(f"{trial.name}: {error}") from None
+        cross = self.family.cross(trial.train, trial.test)
+        return loss.on_path(path, cross, y[trial.test], omega)
+
+    def _target(self, path: Path) -> Floats:
+        if path.classes_ is None:
+            return np.asarray(self.family.y, dtype=float)
+        return np.where(self.family.y == path.classes_[1], 1.0, -1.0)
+
+    def _omega(self, loss: Loss, y: Floats, trial: Trial) -> Floats:
+        # By default losses count as in training; scikit-learn's scores know no class weights.
+        by_cost = self.scoring is None or loss.as_in_training
+        weight = self.family.cost if by_cost else self.family.weight
+        if not self.pooled:
+            return loss.weigh(y[trial.test], weight[trial.test])
+        used = self.family.used
+        omega = np.zeros(len(y))
+        omega[used] = loss.weigh(y[used], weight[used])
+        # The mean over n folds of n omega_i is the pooled loss; the training rows are one loss.
+        return omega[trial.test] * (len(used) if trial.fold != EVERY else 1.0)
+
+    def score(self, trial: Trial, path: Path, values: Floats) -> Piecewise:
+        """Minus the score at some values, straight between them."""
+        family, u = self.family, path.coordinate.to_u(values)
+        f = f_at(path.segments(family.cross(trial.train, trial.test)), u)
+        X, y = family.inputs(trial.train, trial.test), family.y[trial.test]
+        weight = family.weight[trial.test]
+        try:
+            loss = scorers.evaluate(self.scoring, path, values, f, X, y, weight)
+        except scorers.ScorerError as error:
+            raise ValueError(f"{trial.name}: {error}") from error
+        order = np.argsort(u)
+        return Piecewise.through(u[order], loss[order])
+
+
+# ---------------------------------------------------------------------- all trials
 
 
 class _Run:
@@ -274,31 +338,31 @@ class _Run:
     def __init__(self, criterion: Criterion, family: Family) -> None:
         self.criterion, self.family = criterion, family
         self.trials = criterion.trials(family)
-        self.loss = scorers.find_loss(criterion.scoring, family.classifier)
-        if self.loss is None:
+        loss = scorers.find_loss(criterion.scoring, family.problem, family.classifier)
+        self.scoring = criterion.scoring
+        if loss is None and self.scoring is None:  # the default is a score without exact curves
+            self.scoring = family.problem.criterion
+        self.work = Work(family, self.scoring, loss, criterion.pooled)
+        if loss is None:
             self._warn_of_weights()
 
     def curve(self) -> Curve:
-        loss = self.loss
-        walks = self._walks(self._loss if loss is not None else lambda walked: walked)
-        low, high, top = self._range(walks)
-        functions = [walk.result for walk in walks]
-        if loss is None:
-            values = knots_and_middles([walked.path for walked in functions], low, top)
-            functions = self._parallel(lambda walked: self._scores(walked, values), functions)
+        loss, scoring = self.work.loss, self.scoring
+        path, walks = self._walks()
+        low, high, top = self._range(path, walks)
         return Curve(
-            self._folds(functions),
-            self.family.path,
+            self._folds(self._functions(walks, low, top)),
+            path,
             range=(low, high),
             top=top,
-            scoring=loss.scoring if loss else scorers.scorer_name(self.criterion.scoring),
-            loss=loss.name if loss else scorers.loss_name(self.criterion.scoring),
+            scoring=loss.scoring if loss else scorers.scorer_name(scoring),
+            loss=loss.name if loss else scorers.loss_name(scoring),
             best=loss.best if loss else 0.0,
             exact=loss is not None,
         )
 
     def _warn_of_weights(self) -> None:
-        scoring = self.criterion.scoring
+        scoring = self.scoring
         equal = np.ptp(self.family.weight[self.family.used]) == 0
         if not equal and not scorers.takes_weights(scorers.find_scorer(scoring)):
             warnings.warn(
@@ -307,49 +371,30 @@ class _Run:
                 stacklevel=5,
             )
 
-    def _parallel(self, call: Any, items: list[Any]) -> list[Any]:
-        run = Parallel(n_jobs=self.criterion.n_jobs, prefer="threads")
-        return list(run(delayed(call)(item) for item in items))
+    def _parallel(self, jobs: Iterable[Any]) -> list[Any]:
+        return list(Parallel(n_jobs=self.criterion.n_jobs, prefer="threads")(jobs))
 
-    # -------------------------------------------------------------- walking
+    def _walks(self) -> tuple[Path, list[Walked]]:
+        """The path on all rows, and the walks of all trials: at once, the longest first.
 
-    def _walk(self, trial: Trial | None, **options: Any) -> Path:
-        if trial is None:
-            return self.family.path
-        try:
-            path = self.family.walk(trial.train, trial.times, **options)
-        except ValueError as error:
-            raise ValueError(f"{trial.name}, {len(trial.train)} rows: {error}") from error
-        if not np.isfinite(path.start):
-            raise ValueError(f"{trial.name}: its path is empty: {path.reason}")
-        return path
-
-    def _follow(self, then: Any, trial: Trial | None, **options: Any) -> Walk:
-        """The path of a trial (None: on all rows), and what `then` makes of it."""
-        path = self._walk(trial, **options)
-        result = None if trial is None else then(Walked(trial, path))
-        return Walk(result, path.start, path.stop, path.complete)
-
-    def _walks(self, then: Any) -> list[Walk]:
-        """The path on all rows and those of all trials at once, the longest first.
-
-        Where nobody says where to stop, each goes to 1e-4 of its own start; one that did not go as
-        far as the path on all rows is walked again.
+        Without a stop each goes to 1e-4 of its own start; one that did not go as far as the path
+        on all rows is walked again.
         """
-        if self.family.kernel is not None:
-            self.family.prepare()
-        walks = self._parallel(lambda trial: self._follow(then, trial), [None, *self.trials])[1:]
-        stop = self.family.path.stop
+        self.family.prepare()
+        known, walk = self.family.known_path, delayed(self.work.walk)
+        first = [] if known is not None else [delayed(self.work.walk_all)()]
+        found = self._parallel([*first, *(walk(trial) for trial in self.trials)])
+        path, walks = (known, found) if known is not None else (found[0], found[1:])
+        self.family.remember(path)
         if self.family.stop is None:
-            short = [k for k, walk in enumerate(walks) if walk.complete and walk.stop > stop]
-            again = self._parallel(lambda k: self._follow(then, self.trials[k], stop=stop), short)
-            for k, walk in zip(short, again):
-                walks[k] = walk
-        return walks
+            short = [k for k, w in enumerate(walks) if w.complete and w.stop > path.stop]
+            again = self._parallel(walk(self.trials[k], stop=path.stop) for k in short)
+            for k, walked in zip(short, again):
+                walks[k] = walked
+        return path, walks
 
-    def _range(self, walks: list[Walk]) -> tuple[float, float, float]:
+    def _range(self, full: Path, walks: list[Walked]) -> tuple[float, float, float]:
         """Where every path has been, and the largest start."""
-        full = self.family.path
         starts = [full.start, *(walk.start for walk in walks)]
         stops = [full.stop, *(walk.stop for walk in walks)]
         if full.stop > full.start:  # the parameter grows
@@ -363,7 +408,17 @@ class _Run:
             )
         if not full.closed_above:
             return low, min(starts), min(starts)
-        return low, (ABOVE * top if full.affine_in_inverse else top), top
+        return low, (ABOVE * top if full.coordinate.to_infinity else top), top
+
+    def _functions(self, walks: list[Walked], low: float, top: float) -> list[Piecewise]:
+        """The loss of each trial."""
+        exact = [walk.loss for walk in walks if walk.loss is not None]
+        if self.work.loss is not None:
+            return exact
+        paths = [walk.path for walk in walks if walk.path is not None]
+        values = knots_and_middles(paths, low, top)
+        score = delayed(self.work.score)
+        return self._parallel(score(*pair, values) for pair in zip(self.trials, paths))
 
     def _folds(self, functions: list[Piecewise]) -> list[Piecewise]:
         """The loss of each fold from those of its trials."""
@@ -377,51 +432,6 @@ class _Run:
                 folds.setdefault(trial.fold, []).append(part)
         return [total([*parts, *shared]) for parts in folds.values()]
 
-    # -------------------------------------------------------------- exact losses
-
-    def _loss(self, walked: Walked) -> Piecewise:
-        assert self.loss is not None
-        trial, path, family = walked.trial, walked.path, self.family
-        y = self._target(path)
-        try:
-            omega = self._omega(self.loss, y, trial)
-        except ValueError as error:
-            raise ValueError(f"{trial.name}: {error}") from None
-        cross = family.cross(trial.train, trial.test)
-        return self.loss.on_path(path, cross, y[trial.test], omega)
-
-    def _target(self, path: Path) -> Floats:
-        if path.classes_ is None:
-            return np.asarray(self.family.y, dtype=float)
-        return np.where(self.family.y == path.classes_[1], 1.0, -1.0)
-
-    def _omega(self, loss: Loss, y: Floats, trial: Trial) -> Floats:
-        # By default errors count as in training; scikit-learn's scores know no class weights.
-        weight = self.family.cost if self.criterion.scoring is None else self.family.weight
-        if not self.criterion.pooled:
-            return loss.weigh(y[trial.test], weight[trial.test])
-        used = self.family.used
-        omega = np.zeros(len(y))
-        omega[used] = loss.weigh(y[used], weight[used])
-        # The mean over n folds of n omega_i is the pooled loss; the training rows are one loss.
-        return omega[trial.test] * (len(used) if trial.fold != EVERY else 1.0)
-
-    # -------------------------------------------------------------- other scorers
-
-    def _scores(self, walked: Walked, values: Floats) -> Piecewise:
-        trial, path, family = walked.trial, walked.path, self.family
-        f = _interpolated(path, family.cross(trial.train, trial.test), values)
-        X, y = family.inputs(trial.train, trial.test), family.y[trial.test]
-        try:
-            loss = scorers.evaluate(
-                self.criterion.scoring, path, values, f, X, y, family.weight[trial.test]
-            )
-        except scorers.ScorerError as error:
-            raise ValueError(f"{trial.name}: {error}") from error
-        u = _to_u(path, values)
-        order = np.argsort(u)
-        return Piecewise.through(u[order], loss[order])
-
 
 def knots_and_middles(paths: list[Path], low: float, top: float, most: int = MOST_VALUES) -> Floats:
     """Breakpoints of all paths and midpoints between them; of too many an even choice."""
@@ -431,26 +441,6 @@ def knots_and_middles(paths: list[Path], low: float, top: float, most: int = MOS
     if len(values) <= most:
         return values
     return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
-
-
-def _interpolated(path: Path, cross: Floats, values: Floats) -> Floats:
-    """f at the values, one row each, from the pieces of a path."""
-    blocks = list(path.pieces(cross))
-    u0, u1, f0, f1 = (
-        np.concatenate([getattr(block, name) for block in blocks])
-        for name in ("u0", "u1", "f0", "f1")
-    )
-    low = np.minimum(u0, u1)
-    order = np.argsort(low)
-    # Beyond the first and the last piece f is constant.
-    u = np.clip(_to_u(path, values), low.min(), np.maximum(u0, u1).max())
-    j = order[np.searchsorted(low[order], u, "right") - 1]
-    s = np.clip((u - u0[j]) / (u1[j] - u0[j]), 0.0, 1.0)[:, None]
-    return f0[j] * (1 - s) + f1[j] * s
-
-
-def _to_u(path: Path, values: Floats) -> Floats:
-    return 1.0 / values if path.affine_in_inverse else values
 
 
 # ---------------------------------------------------------------------- small things

@@ -55,27 +55,23 @@ class Curve:
     ) -> None:
         self.parameter, self.scoring, self.loss, self.exact = path.parameter, scoring, loss, exact
         self.range, self._top, self._best, self._path = range, top, best, path
-        self._inverse = path.affine_in_inverse
+        self._coordinate = path.coordinate
         self._folds = tuple(folds)
         # Beyond its last knot a loss is constant: a walk to lambda = 0 needs no knot at infinity.
-        ends = np.minimum(np.sort(self._to_u(range)), max(f.knots[-1] for f in folds))
+        ends = np.sort(self._coordinate.to_u(range))
+        ends = np.minimum(ends, max(f.knots[-1] for f in folds))
         whole = total(self._folds) * (1.0 / len(folds))
         inner = whole.knots[(whole.knots > ends[0]) & (whole.knots < ends[1])]
         self._mean = whole.on(np.concatenate([ends[:1], inner, ends[1:]])).without_repetitions()
         # The walk's own order: at a jump, the side that the walk came from.
-        self._before = self._inverse == (path.stop <= path.start)
+        self._before = self._coordinate.follows(path.start, path.stop)
+
+    @property
+    def path(self) -> Path:
+        """The path on all rows."""
+        return self._path
 
     # ------------------------------------------------------------------ evaluation
-
-    def _to_u(self, values: ArrayLike) -> Floats:
-        v = np.asarray(values, dtype=float)
-        if not self._inverse:
-            return v
-        with np.errstate(divide="ignore"):
-            return np.minimum(1.0 / v, np.finfo(float).max)
-
-    def _to_value(self, u: Floats) -> Floats:
-        return 1.0 / np.maximum(u, np.finfo(float).tiny) if self._inverse else u
 
     def _checked(self, values: ArrayLike) -> Floats:
         v = np.asarray(values, dtype=float)
@@ -89,7 +85,7 @@ class Curve:
                 f"{self.parameter} = {bad.flat[0]:g} lies outside the range of the curve, "
                 f"[{low:.6g}, {high:.6g}]"
             )
-        return self._to_u(v)
+        return self._coordinate.to_u(v)
 
     def __call__(self, values: ArrayLike) -> Any:
         """The loss, the mean over folds, at one value or at an array of them."""
@@ -119,7 +115,7 @@ class Curve:
     @cached_property
     def knots(self) -> Floats:
         """Where the curve jumps or bends, ascending, with the ends of the range."""
-        inner = np.sort(self._to_value(self._mean.knots[1:-1]))
+        inner = np.sort(self._coordinate.to_value(self._mean.knots[1:-1]))
         return np.concatenate([self.range[:1], inner, self.range[1:]])
 
     # ------------------------------------------------------------------ the minimum
@@ -145,7 +141,7 @@ class Curve:
         low, high = self._flat()
         if len(low) == 0:
             values, u = self._pieces
-            point = float(self._inside(self._to_value(u[[int(np.argmin(values))]]))[0])
+            point = float(self._inside(self._coordinate.to_value(u[[int(np.argmin(values))]]))[0])
             return point, point
         k = int(np.argmax(self._widths(low, high)))
         return float(low[k]), float(high[k])
@@ -153,10 +149,10 @@ class Curve:
     def _flat(self) -> tuple[Floats, Floats]:
         """Intervals on which the loss is constantly smallest, larger values first."""
         f, most = self._mean, self.minimum + FLAT * abs(self.minimum)
-        flat = np.maximum(f.left, f.right) + 0.25 * f.bend <= most
+        flat = f.highest() <= most
         flat &= np.isfinite(self._pieces[0])
         change = np.flatnonzero(np.diff(np.concatenate([[False], flat, [False]]).astype(int)))
-        ends = self._inside(self._to_value(f.knots[change].reshape(-1, 2)))
+        ends = self._inside(self._coordinate.to_value(f.knots[change].reshape(-1, 2)))
         ends = np.sort(ends, axis=1)
         ends = ends[np.argsort(-ends[:, 1], kind="stable")]
         return ends[:, 0], ends[:, 1]
@@ -164,7 +160,7 @@ class Curve:
     def _inside(self, values: Floats) -> Floats:
         """Within the range, which going to 1/lambda and back may miss by the last digit."""
         low, high = self.range
-        at_low = self._to_u(values) == self._to_u(low)
+        at_low = self._coordinate.to_u(values) == self._coordinate.to_u(low)
         return np.clip(np.where(at_low, low, values), low, high)
 
     def _widths(self, low: Floats, high: Floats) -> Floats:
@@ -174,7 +170,9 @@ class Curve:
 
     def _shown(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Intervals without what lies above the starts of all paths, or at 0, if more is left."""
-        tiny = float(self._to_value(self._mean.knots[-1:])[0]) if self._inverse else 0.0
+        # In u = 1/parameter the last knot is the smallest value at which anything happens.
+        last = float(self._coordinate.to_value(self._mean.knots[-1:])[0])
+        tiny = last if self._coordinate.to_infinity else 0.0
         low = np.maximum(low, tiny or 1e-9 * high)
         return low, np.where(low < self._top, np.minimum(high, self._top), high)
 
@@ -219,13 +217,10 @@ class Curve:
         return max(largest, self.minimiser)
 
     def _below(self, most: float) -> tuple[Floats, Floats]:
-        """Intervals of values, one at most on each piece, on which the loss is at most `most`."""
-        f, most = self._mean, most + FLAT * abs(most)
-        value, _ = self._pieces
-        j = np.flatnonzero(value <= most)
-        s = _where_below(f.left[j], f.right[j], f.bend[j], most)
-        u = f.knots[j] + s * np.diff(f.knots)[j]
-        ends = np.sort(self._inside(self._to_value(u)), axis=0)
+        """Intervals of values, each on one piece, on which the loss is at most `most`."""
+        wide = np.isfinite(self._pieces[0])
+        u = np.array(self._mean.below(most + FLAT * abs(most), wide))
+        ends = np.sort(self._inside(self._coordinate.to_value(u)), axis=0)
         return ends[0], ends[1]
 
     def sparsest(self, tolerance: float | None = None) -> float:
@@ -250,7 +245,7 @@ class Curve:
         cells = cells[counts == counts.min()]
         candidates = np.concatenate([cells.ravel(), np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1])])
         u = self._pieces[1]
-        best = self._inside(self._to_value(u))
+        best = self._inside(self._coordinate.to_value(u))
         inner = [b for b in best if np.any((cells[:, 0] <= b) & (b <= cells[:, 1]))]
         candidates = np.concatenate([candidates, inner])
         candidates = candidates[self.n_coefficients(candidates) == counts.min()]
@@ -295,23 +290,6 @@ class Curve:
             f"<Curve of {self.loss} in {self.parameter}, {folds}, {how}: minimum "
             f"{self.minimum:.4g} {where}{end}>"
         )
-
-
-def _where_below(left: Floats, right: Floats, bend: Floats, most: float) -> Floats:
-    """Ends of {s in [0, 1]: left (1 - s) + right s - bend s (1 - s) <= most}, shape (2, pieces).
-
-    bend >= 0, so it is an interval; where it is not all of [0, 1] its ends are roots.
-    """
-    a, b, c = bend, right - left - bend, left - most
-    with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(np.maximum(b * b - 4 * a * c, 0.0))
-        q = -0.5 * (b + np.where(b >= 0, root, -root))
-        roots = np.sort(np.array([q / a, c / q]), axis=0)
-        single = -c / b
-    straight = bend <= np.finfo(float).eps * np.abs(b)
-    low = np.where(left <= most, 0.0, np.where(straight, single, roots[0]))
-    high = np.where(right <= most, 1.0, np.where(straight, single, roots[1]))
-    return np.clip(np.nan_to_num([low, high]), 0.0, 1.0)
 
 
 def _plain(values: Floats) -> Any:

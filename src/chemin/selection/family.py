@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import api
 from .._checks import check_matrix, check_two_classes, check_weights, class_weights
-from ..kernels import Precomputed, make_kernel
-from ..path import Path
+from ..kernels import Kernel, Precomputed, make_kernel
+from ..path import PROBLEMS, Path
+from ..problems import Problem
+from ..walk import check_walk, make_data, make_spec, walk_path
 from .piecewise import Floats
 
 KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0")
+WALK_OPTIONS = ("start", "stop", "max_events", "verbose", "check_psd")
 
 Rows = NDArray[np.intp]
 
@@ -28,17 +31,13 @@ class Family:
 
     Parameters
     ----------
-    make : callable
-        A path function: `chemin.svc_path`, `chemin.svr_path`, `chemin.lasso_path` or one like them.
+    model : callable or str
+        A path function, such as `chemin.svc_path`, or the name of its problem, such as "svc".
     X, y, sample_weight : as the path function takes them
         Rows of weight 0 take no part, neither in training nor in testing.
-    start, stop : float or None
-        The ends of the walk, for all paths of the family. Default stop: that of the path on all
-        rows.
-    classifier : bool or None
-        Whether y are labels; None: whether the path function knows class weights.
     **options
-        The other arguments of the path function.
+        The other arguments of the path function. `start` and `stop` are the ends of all paths of
+        the family; the default stop is that of the path on all rows.
 
     Examples
     --------
@@ -50,47 +49,61 @@ class Family:
 
     def __init__(
         self,
-        make: Callable[..., Path],
+        model: Callable[..., Path] | str,
         X: ArrayLike,
         y: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
-        start: float | None = None,
-        stop: float | None = None,
-        classifier: bool | None = None,
         **options: Any,
     ) -> None:
-        self.make, self.start, self.stop, self.options = make, start, stop, options
-        known = inspect.signature(make).parameters
-        has_kernel = "kernel" in known
-        self.classifier = "class_weight" in known if classifier is None else classifier
-        given = options.get("kernel", "rbf")
-        name = "K" if has_kernel and isinstance(given, str) and given == "precomputed" else "X"
-        self.X = check_matrix(X, name)
+        self.name, settled = _problem_of(model)
+        options = settled | options
+        similar = _taken(options, KERNEL_OPTIONS) if self.problem.has_kernel else {}
+        self.options = {"start": None, "stop": None, "max_events": None}
+        self.options |= _taken(options, WALK_OPTIONS)
+        self.class_weight = options.pop("class_weight", None) if self.classifier else None
+        self.spec = make_spec(self.name, **options)
+        check_walk(self.name, self.spec, self.options)
+        given = similar.get("kernel", "rbf")
+        label = "K" if isinstance(given, str) and given == "precomputed" else "X"
+        self.X = check_matrix(X, label)
         self.y = y if isinstance(y, np.ndarray) else np.asarray(y)
         if len(self.y) != len(self.X):
-            raise ValueError(f"y has {len(self.y)} entries, but {name} has {len(self.X)} rows")
+            raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self.X)} rows")
         self.weight = check_weights(sample_weight, len(self.X))
-        self.kernel = None
-        if has_kernel:
-            chosen = {k: self.options.pop(k) for k in KERNEL_OPTIONS if k in self.options}
-            self.kernel = make_kernel(**chosen, X=self.X, sample_weight=self.weight)
+        self.kernel: Kernel | None = None
+        if self.problem.has_kernel:
+            self.kernel = make_kernel(**similar, X=self.X, sample_weight=self.weight)
+
+    @property
+    def problem(self) -> type[Problem]:
+        """What is solved."""
+        return PROBLEMS[self.name]
+
+    @property
+    def classifier(self) -> bool:
+        """Whether y are labels."""
+        return self.problem.target == "labels"
+
+    @property
+    def stop(self) -> float | None:
+        """Where all paths end, if that was said."""
+        return self.options["stop"]
 
     @cached_property
     def cost(self) -> Floats:
         """What an error on each row costs in training: its weight and that of its class."""
-        class_weight = self.options.get("class_weight")
-        if class_weight is None:
+        if self.class_weight is None:
             return self.weight
         signs, classes = check_two_classes(self.y)
-        return class_weights(class_weight, signs, classes, self.weight)
+        return class_weights(self.class_weight, signs, classes, self.weight)
 
     def __len__(self) -> int:
         return len(self.X)
 
     def __repr__(self) -> str:
         kernel = "" if self.kernel is None else f", {self.kernel!r}"
-        return f"<Family of {_name(self.make)}: {self.X.shape[0]} x {self.X.shape[1]} data{kernel}>"
+        return f"<Family of {self.name}: {self.X.shape[0]} x {self.X.shape[1]} data{kernel}>"
 
     @cached_property
     def gram(self) -> Floats:
@@ -102,7 +115,7 @@ class Family:
         return self.kernel is None or self.kernel.factor(self.X) is not None
 
     def prepare(self) -> None:
-        """Compute what all paths share, before threads ask for it."""
+        """Compute what all paths share, before several workers ask for it."""
         if not self._without_gram:
             _ = self.gram
 
@@ -111,31 +124,39 @@ class Family:
         """Rows with a positive weight."""
         return np.flatnonzero(self.weight > 0)
 
+    # ------------------------------------------------------------------ paths
+
     @cached_property
     def path(self) -> Path:
         """The path on all rows."""
         return self.walk(None)
 
+    @property
+    def known_path(self) -> Path | None:
+        """The path on all rows, if it has been walked."""
+        return vars(self).get("path")
+
+    def remember(self, path: Path) -> None:
+        """Keep the path on all rows, which was walked elsewhere."""
+        vars(self)["path"] = path
+
     def walk(self, rows: Rows | None, weight: Floats | None = None, **options: Any) -> Path:
         """The path on some rows (None: all), whose own weights are multiplied by `weight`."""
-        all_rows = rows is None
-        rows = np.arange(len(self)) if rows is None else rows
-        walk = {"start": self.start, "stop": self.stop} | self.options | options
-        if not all_rows:  # many at once: progress is shown for the path on all rows
-            walk.pop("verbose", None)
+        walk = self.options | options
+        if rows is None:
+            rows = np.arange(len(self))
+            X, K = self.X, None if self._without_gram else self.gram
+        else:
+            walk["verbose"] = 0  # many at once: progress is shown for the path on all rows
+            X, K = self.X[rows], None if self._without_gram else self.gram[np.ix_(rows, rows)]
         w = self.weight[rows] if weight is None else weight * self.weight[rows]
-        X = self.X if all_rows else self.X[rows]
-        if self.kernel is None:
-            return self.make(X, self.y[rows], sample_weight=w, **walk)
-        if self._without_gram:
-            return self.make(X, self.y[rows], kernel=self.kernel, sample_weight=w, **walk)
-        K = self.gram if all_rows else self.gram[np.ix_(rows, rows)]
-        path = self.make(K, self.y[rows], kernel="precomputed", sample_weight=w, **walk)
-        known = K if isinstance(self.kernel, Precomputed) else X
-        return path.with_kernel(self.kernel, known)
+        if K is not None and isinstance(self.kernel, Precomputed):
+            X = K
+        data, signs = make_data(self.name, X, self.y[rows], w, self.kernel, self.class_weight)
+        return walk_path(self.name, data, self.spec, target=signs, gram=K, **walk)
 
     def cross(self, rows: Rows, test: Rows) -> Floats:
-        """What `Path.pieces` takes: the kernel between rows and test points."""
+        """What `Path.segments` takes: the kernel between rows and test points."""
         if self.kernel is None:
             return np.ascontiguousarray(self.X[test].T)
         if self._without_gram:
@@ -149,8 +170,25 @@ class Family:
         return self.X[test]
 
 
-def _name(make: Any) -> str:
-    return getattr(getattr(make, "func", make), "__name__", repr(make))
+def _problem_of(model: Any) -> tuple[str, dict[str, Any]]:
+    """The name of a problem, and the arguments that a partial path function has settled."""
+    if isinstance(model, partial) and not model.args:
+        name, inner = _problem_of(model.func)
+        return name, inner | model.keywords
+    name = model if isinstance(model, str) else getattr(model, "__name__", "")
+    name = name.removesuffix("_path")
+    known = name in PROBLEMS and (isinstance(model, str) or getattr(api, f"{name}_path") is model)
+    if not known:
+        raise ValueError(
+            "model must be a path function of chemin or the name of a problem "
+            f"({', '.join(PROBLEMS)}), got {model!r}"
+        )
+    return name, {}
+
+
+def _taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Those of the options, which are removed from the rest."""
+    return {name: options.pop(name) for name in names if name in options}
 
 
 __all__ = ["Family"]

@@ -1,106 +1,113 @@
-"""Losses of which the whole curve is known: weighted sums over test points, piece by piece.
+"""Losses of which the whole curve is known: weighted sums over test points, segment by segment.
 
-    sum_i omega_i L(y_i, f_i(u)),      L: 0/1, hinge, absolute or squared
+    sum_i omega_i L_i(f_i(u)),      L: 0/1, squared, or any convex piecewise-linear loss
 
-f is affine in u on a piece, so the sum is constant, affine or quadratic between the places where
-a point changes sides; those are found in closed form and become knots.
+Between the places where a point changes sides the sum is constant, or as smooth as f. Those places
+are asked of the segments (see `chemin.segments`) and become knots; nothing here knows how f moves.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..affine import Pieces
 from ..path import Path
+from ..segments import Parts, Segments
 from .piecewise import Floats, Piecewise
 
-Part = tuple[Floats, Floats, Floats, Floats, Floats]  # u0, u1, left, right, bend
+# ---------------------------------------------------------------------- at given targets
+
+
+class PointLoss(ABC):
+    """L_i(f_i) for m test points."""
+
+    @abstractmethod
+    def __call__(self, f: Floats) -> Floats:
+        """The loss of each point; f has shape (..., m)."""
+
+    @abstractmethod
+    def parts(self, block: Segments, omega: Floats) -> Parts:
+        """The sum of omega_i L_i over a block of segments."""
 
 
 @dataclass(frozen=True)
-class Loss:
-    """One exact loss, and scikit-learn's name for the score that it belongs to.
+class ZeroOne(PointLoss):
+    """1 where the sign of f is not that of y; f = 0 counts as negative."""
 
-    score = best - loss
+    y: Floats
+
+    def __call__(self, f: Floats) -> Floats:
+        return np.asarray((f > 0) != (self.y > 0), dtype=float)
+
+    def parts(self, block: Segments, omega: Floats) -> Parts:
+        return block.constant([np.zeros(len(self.y))], lambda f: ((f > 0) != (self.y > 0)) @ omega)
+
+
+@dataclass(frozen=True)
+class Squared(PointLoss):
+    """(y - f)^2."""
+
+    y: Floats
+
+    def __call__(self, f: Floats) -> Floats:
+        return np.asarray((self.y - f) ** 2)
+
+    def parts(self, block: Segments, omega: Floats) -> Parts:
+        return block.parts([], lambda f: (self.y - f) ** 2 @ omega, square=omega)
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear(PointLoss):
+    """A convex loss with kinks kappa_1 <= ... <= kappa_K and slopes g_0 <= ... <= g_K at m.
+
+        m = side f + shift
+        L(m) = sum_j up_j (m - kappa_j)_+ + down_j (kappa_j - m)_+
+        up_j = (g_j)_+ - (g_(j-1))_+,      down_j = (-g_(j-1))_+ - (-g_j)_+
+
+    All terms are non-negative, so that nothing cancels, and L = 0 where the slope changes its sign.
+    A loss without a minimum (g_0 > 0 or g_K < 0) has its outer slope as one more term, relative to
+    the outer kink.
     """
 
-    scoring: str
-    name: str
-    labels: bool  # for classification (y = -1 or 1), or for regression
-    best: float
-    parts: Callable[[Pieces, Floats, Floats], Part]
-    weigh: Callable[[Floats, Floats], Floats]
-    of_point: Callable[[Floats, Floats], Floats]  # L(y, f)
+    kinks: Floats  # (K, m)
+    slopes: Floats  # (K + 1, m)
+    side: Floats  # (m,) -1 or 1
+    shift: Floats | float = 0.0
 
-    def on_path(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> Piecewise:
-        """The loss over a whole path; `cross` is the kernel between its rows and the points."""
-        parts = [self.parts(block, y, omega) for block in path.pieces(cross)]
-        u0, u1, left, right, bend = (np.concatenate(part) for part in zip(*parts))
-        return Piecewise.assemble(u0, u1, left, right, bend).without_repetitions()
+    def __call__(self, f: Floats) -> Floats:
+        m = self.side * f + self.shift
+        rise, fall = np.maximum(self.slopes, 0.0), np.maximum(-self.slopes, 0.0)
+        out = np.zeros(np.shape(m))
+        for kink, up, down in zip(self.kinks, np.diff(rise, axis=0), -np.diff(fall, axis=0)):
+            away = m - kink
+            if up.any():
+                out += up * np.maximum(away, 0.0)
+            if down.any():
+                out += down * np.maximum(-away, 0.0)
+        for slope, kink in ((rise[0], self.kinks[0]), (-fall[-1], self.kinks[-1])):
+            if slope.any():
+                out += slope * (m - kink)
+        return out
 
-
-# ---------------------------------------------------------------------- between crossings
-
-
-def _refine(block: Pieces, r0: Floats, r1: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Pieces cut where an r changes sign: which piece, and from where to where on it."""
-    j, i = np.nonzero((r0 > 0) != (r1 > 0))
-    start, end = r0[j, i], r1[j, i]
-    piece = np.concatenate([np.arange(len(r0)), j])
-    s0 = np.concatenate([np.zeros(len(r0)), start / (start - end)])
-    order = np.lexsort((s0, piece))
-    piece, s0 = piece[order], s0[order]
-    last = np.append(piece[1:] != piece[:-1], True)
-    s1 = np.where(last, 1.0, np.append(s0[1:], 1.0))
-    some = s1 > s0
-    return piece[some], s0[some], s1[some]
+    def parts(self, block: Segments, omega: Floats) -> Parts:
+        levels = [self.side * (kink - self.shift) for kink in self.kinks]
+        return block.parts(levels, lambda f: self(f) @ omega)
 
 
-def _between(a: Floats, b: Floats, piece: NDArray[np.intp], s: Floats) -> Floats:
-    return a[piece] + s[:, None] * (b - a)[piece]
+def hinge(y: Floats) -> PiecewiseLinear:
+    """max(0, 1 - y f)."""
+    one = np.ones((1, len(y)))
+    return PiecewiseLinear(one, np.concatenate([-one, 0 * one]), y)
 
 
-def _places(block: Pieces, piece: NDArray[np.intp], s0: Floats, s1: Floats) -> list[Floats]:
-    """u at the ends; exactly that of the piece at its own ends, so that neighbours meet."""
-    u0, u1 = block.u0[piece], block.u1[piece]
-    return [np.where(s == 1, u1, u0 + s * (u1 - u0)) for s in (s0, s1)]
-
-
-def zero_one(block: Pieces, y: Floats, omega: Floats) -> Part:
-    """1 where the sign of f is not that of y; f = 0 counts as negative. Constant on pieces."""
-    piece, s0, s1 = _refine(block, block.f0, block.f1)
-    middle = _between(block.f0, block.f1, piece, 0.5 * (s0 + s1))
-    value = ((middle > 0) != (y > 0)) @ omega
-    return (*_places(block, piece, s0, s1), value, value, np.zeros_like(value))
-
-
-def _straight(block: Pieces, r0: Floats, r1: Floats, loss: Any, omega: Floats) -> Part:
-    """A loss that is affine in r on either side of r = 0."""
-    piece, s0, s1 = _refine(block, r0, r1)
-    left, right = (loss(_between(r0, r1, piece, s)) @ omega for s in (s0, s1))
-    return (*_places(block, piece, s0, s1), left, right, np.zeros_like(left))
-
-
-def hinge(block: Pieces, y: Floats, omega: Floats) -> Part:
-    """max(0, 1 - y f): kinks where a point meets its margin."""
-    r0, r1 = 1.0 - y * block.f0, 1.0 - y * block.f1
-    return _straight(block, r0, r1, lambda r: np.maximum(r, 0.0), omega)
-
-
-def absolute(block: Pieces, y: Floats, omega: Floats) -> Part:
-    """|y - f|: kinks where the prediction passes the target."""
-    return _straight(block, y - block.f0, y - block.f1, np.abs, omega)
-
-
-def squared(block: Pieces, y: Floats, omega: Floats) -> Part:
-    """(y - f)^2: bend = sum omega (f1 - f0)^2."""
-    left, right = ((y - f) ** 2 @ omega for f in (block.f0, block.f1))
-    return block.u0, block.u1, left, right, (block.f1 - block.f0) ** 2 @ omega
+def absolute(y: Floats) -> PiecewiseLinear:
+    """|y - f|."""
+    one = np.ones((1, len(y)))
+    return PiecewiseLinear(y[None], np.concatenate([-one, one]), one[0])
 
 
 # ---------------------------------------------------------------------- weights of the test points
@@ -128,48 +135,70 @@ def of_variance(y: Floats, w: Floats) -> Floats:
     return w / total
 
 
-# ---------------------------------------------------------------------- point by point
+# ---------------------------------------------------------------------- by name
 
 
-def point_zero_one(y: Floats, f: Floats) -> Floats:
-    return ((f > 0) != (y > 0)).astype(float)
+@dataclass(frozen=True)
+class Loss:
+    """One exact loss, and the name of the score that it belongs to: score = best - loss.
+
+    `at(problem, y)` is the loss at given targets: labels -1 and 1, or numbers.
+    """
+
+    scoring: str
+    name: str
+    labels: bool | None  # for classification, for regression, or (None) for both
+    best: float
+    weigh: Callable[[Floats, Floats], Floats]
+    at: Callable[[Any, Floats], PointLoss]
+    as_in_training: bool = False  # whether class weights count
+
+    def on_path(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> Piecewise:
+        """The loss over a whole path; `cross` is the kernel between its rows and the points."""
+        loss = self.at(path.problem, y)
+        parts = [loss.parts(block, omega) for block in path.segments(cross)]
+        return Piecewise.assemble(Parts.join(parts)).without_repetitions()
 
 
-def point_hinge(y: Floats, f: Floats) -> Floats:
-    return np.maximum(0.0, 1.0 - y * f)
+def _zero_one(problem: Any, y: Floats) -> PointLoss:
+    return ZeroOne(y)
 
 
-def point_absolute(y: Floats, f: Floats) -> Floats:
-    return np.abs(y - f)
+def _squared(problem: Any, y: Floats) -> PointLoss:
+    return Squared(y)
 
 
-def point_squared(y: Floats, f: Floats) -> Floats:
-    return (y - f) ** 2
+def _hinge(problem: Any, y: Floats) -> PointLoss:
+    return hinge(y)
 
 
-EXACT = {
-    loss.scoring: loss
-    for loss in (
-        Loss("accuracy", "0/1 error", True, 1.0, zero_one, of_mean, point_zero_one),
-        Loss(
-            "balanced_accuracy", "balanced error", True, 1.0, zero_one, of_balance, point_zero_one
-        ),
-        Loss("neg_hinge_loss", "hinge loss", True, 0.0, hinge, of_mean, point_hinge),
-        Loss(
-            "neg_mean_squared_error", "squared error", False, 0.0, squared, of_mean, point_squared
-        ),
-        Loss(
-            "neg_mean_absolute_error",
-            "absolute error",
-            False,
-            0.0,
-            absolute,
-            of_mean,
-            point_absolute,
-        ),
-        Loss("r2", "1 - r2", False, 1.0, squared, of_variance, point_squared),
-    )
-}
-DEFAULT = {True: EXACT["accuracy"], False: EXACT["neg_mean_squared_error"]}
+def _absolute(problem: Any, y: Floats) -> PointLoss:
+    return absolute(y)
 
-__all__ = ["DEFAULT", "EXACT", "Loss"]
+
+def _own(problem: Any, y: Floats) -> PointLoss:
+    """What the problem minimises in training."""
+    return PiecewiseLinear(*problem.own_loss(y))
+
+
+_KNOWN = (
+    Loss("accuracy", "0/1 error", True, 1.0, of_mean, _zero_one),
+    Loss("balanced_accuracy", "balanced error", True, 1.0, of_balance, _zero_one),
+    Loss("neg_hinge_loss", "hinge loss", True, 0.0, of_mean, _hinge),
+    Loss("neg_mean_squared_error", "squared error", False, 0.0, of_mean, _squared),
+    Loss("neg_mean_absolute_error", "absolute error", False, 0.0, of_mean, _absolute),
+    Loss("r2", "1 - r2", False, 1.0, of_variance, _squared),
+    Loss("loss", "training loss", None, 0.0, of_mean, _own, as_in_training=True),
+)
+EXACT = {loss.scoring: loss for loss in _KNOWN}
+
+__all__ = [
+    "EXACT",
+    "Loss",
+    "PiecewiseLinear",
+    "PointLoss",
+    "Squared",
+    "ZeroOne",
+    "absolute",
+    "hinge",
+]

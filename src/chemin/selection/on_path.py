@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from ..path import Path
 from . import scorers
 from .criteria import ABOVE, LeaveOneOut, knots_and_middles
 from .curve import Curve
-from .family import Family
-from .losses import EXACT, Loss
+from .family import Family, Rows
+from .losses import EXACT, Loss, PointLoss
 from .piecewise import Floats, Piecewise
 
 # Each value costs a walk for every support vector.
@@ -72,10 +73,10 @@ class LeaveOneOutOnPath(LeaveOneOut):
         """The curve for a family of paths, of which the one on all rows is walked."""
         loss, path = self._known_loss(family), family.path
         values = _as_walked(path, self.n_values)
-        errors = _errors(loss, family, by_cost=self.scoring is None)
-        losses = self._losses(values, lambda value: errors(path.leave_one_out(value)))
+        by_cost = self.scoring is None or loss.as_in_training
+        losses = self._losses(values, _left_out(loss, family, path, by_cost))
         values = values[: len(losses)]
-        u = 1.0 / values if path.affine_in_inverse else values
+        u = path.coordinate.to_u(values)
         order = np.argsort(u)
         low, high = float(values.min()), float(values.max())
         return Curve(
@@ -90,10 +91,10 @@ class LeaveOneOutOnPath(LeaveOneOut):
         )
 
     def _known_loss(self, family: Family) -> Loss:
-        loss = scorers.find_loss(self.scoring, family.classifier)
+        loss = scorers.find_loss(self.scoring, family.problem, family.classifier)
         if loss is None:
             kind = "classification" if family.classifier else "regression"
-            names = [name for name, known in EXACT.items() if known.labels == family.classifier]
+            names = [k for k, known in EXACT.items() if known.labels in (family.classifier, None)]
             raise ValueError(
                 f"scoring must be one of {', '.join(names)} or None for leave-one-out of "
                 f"{kind} on its path, got {self.scoring!r}"
@@ -102,9 +103,8 @@ class LeaveOneOutOnPath(LeaveOneOut):
 
     def _losses(self, values: Floats, loss_at: Callable[[float], Floats]) -> Floats:
         """Losses of all points, one row a value, up to the one at which the margin is passed."""
-        jobs = effective_n_jobs(self.n_jobs)
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        size = len(values) if self.margin is None else jobs
+        size = len(values) if self.margin is None else effective_n_jobs(self.n_jobs)
         rows: list[Floats] = []
         for k in range(0, len(values), size):
             rows += run(delayed(loss_at)(float(v)) for v in values[k : k + size])
@@ -122,15 +122,28 @@ class LeaveOneOutOnPath(LeaveOneOut):
         return int(np.argmax(above)) if above.any() else None
 
 
-def _errors(loss: Loss, family: Family, *, by_cost: bool) -> Callable[[Floats], Floats]:
-    """The loss of each point that takes part as a fold of its own: n omega_i L(y_i, f_i)."""
-    used, classes = family.used, family.path.classes_
+@dataclass(frozen=True)
+class LeftOut:
+    """The loss of each point that takes part as a fold of its own: n omega_i L_i(f_i)."""
+
+    path: Path
+    used: Rows
+    omega: Floats
+    loss: PointLoss
+
+    def __call__(self, value: float) -> Floats:
+        f = self.path.leave_one_out(value)
+        return np.asarray(self.omega * self.loss(f[self.used]))
+
+
+def _left_out(loss: Loss, family: Family, path: Path, by_cost: bool) -> LeftOut:
+    used, classes = family.used, path.classes_
     y = np.asarray(family.y, dtype=float) if classes is None else family.y == classes[1]
     target = (y if classes is None else np.where(y, 1.0, -1.0))[used]
-    # By default errors count as in training; scikit-learn's scores know no class weights.
+    # By default losses count as in training; scikit-learn's scores know no class weights.
     weight = (family.cost if by_cost else family.weight)[used]
     omega = len(used) * loss.weigh(target, weight)
-    return lambda f: np.asarray(omega * loss.of_point(target, f[used]))
+    return LeftOut(path, used, omega, loss.at(path.problem, target))
 
 
 def _as_walked(path: Path, most: int) -> Floats:
@@ -147,7 +160,7 @@ def _as_walked(path: Path, most: int) -> Floats:
     values = knots_and_middles([path], low, top, most)
     if path.stop > path.start:
         return values
-    if path.closed_above and path.affine_in_inverse:
+    if path.closed_above and path.coordinate.to_infinity:
         # Models without a point may start above; far above f has all but stopped to move.
         values = np.concatenate([values, path.start * np.array([2.0, ABOVE])])
     return values[::-1]

@@ -1,11 +1,12 @@
-"""Functions that are quadratic on each of many pieces, kept by values so that nothing cancels.
+"""Functions that are smooth on each of many pieces, kept by values so that nothing cancels.
 
 On a piece, with s running from 0 at its left end to 1 at its right end,
 
-    value(s) = left (1 - s) + right s - bend s (1 - s)
+    value(s) = left (1 - s) + right s - s (1 - s) bend(s)
 
-Neighbours need not meet: a step is a jump between the right end of one piece and the left end of
-the next.
+bend is a polynomial: a constant where the function is quadratic, none where it is affine (see
+`segments.parts`). Neighbours need not meet: a step is a jump between the right end of one piece
+and the left end of the next.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..segments import Parts, chebyshev
+from ..segments.parts import reversed_bend, straightened, widened
+
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -26,16 +31,16 @@ class Piecewise:
     knots: Floats  # (m + 1,) ascending
     left: Floats  # (m,)
     right: Floats  # (m,)
-    bend: Floats  # (m,)
+    bend: Floats  # (m, columns): Chebyshev coefficients
 
     @classmethod
-    def assemble(
-        cls, u0: Floats, u1: Floats, left: Floats, right: Floats, bend: Floats
-    ) -> Piecewise:
-        """From adjoining pieces in any order and direction; those of no length are dropped."""
-        back = u0 > u1
-        u0, u1 = np.where(back, u1, u0), np.where(back, u0, u1)
-        left, right = np.where(back, right, left), np.where(back, left, right)
+    def assemble(cls, parts: Parts) -> Piecewise:
+        """From adjoining parts in any order and direction; those of no length are dropped."""
+        back = parts.u0 > parts.u1
+        u0, u1 = np.where(back, parts.u1, parts.u0), np.where(back, parts.u0, parts.u1)
+        left = np.where(back, parts.right, parts.left)
+        right = np.where(back, parts.left, parts.right)
+        bend = reversed_bend(parts.bend, back)
         order = np.argsort(u0, kind="stable")
         order = order[(u1 > u0)[order]]
         knots = np.append(u0[order], u1[order[-1]])
@@ -44,7 +49,19 @@ class Piecewise:
     @classmethod
     def through(cls, knots: Floats, values: Floats) -> Piecewise:
         """Straight lines from knot to knot."""
-        return cls(knots, values[:-1], values[1:], np.zeros(len(knots) - 1))
+        return cls(knots, values[:-1], values[1:], np.zeros((len(knots) - 1, 0)))
+
+    @classmethod
+    def steps(cls, knots: Floats, values: Floats) -> Piecewise:
+        """A constant on each piece."""
+        return cls(knots, values, values, np.zeros((len(values), 0)))
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether every piece is quadratic, affine or constant: closed forms hold."""
+        return self.bend.shape[1] <= 1
+
+    # ------------------------------------------------------------------ values
 
     def __call__(self, u: ArrayLike, *, before: bool = True) -> Floats:
         """Values at u; at a jump that of the piece before it, or of the piece after it."""
@@ -54,20 +71,42 @@ class Piecewise:
         j = np.clip(j, 0, len(self.left) - 1)
         return self._value(j, self._place(j, u))
 
-    def _place(self, j: NDArray[np.intp], u: Floats) -> Floats:
+    def _place(self, j: Ints, u: Floats) -> Floats:
         start = self.knots[j]
         return np.clip((u - start) / (self.knots[j + 1] - start), 0.0, 1.0)
 
-    def _value(self, j: NDArray[np.intp], s: Floats) -> Floats:
-        return self.left[j] * (1 - s) + self.right[j] * s - self.bend[j] * s * (1 - s)
+    def _bend(self, j: Ints, s: Floats) -> Floats:
+        if self.bend.shape[1] == 0:
+            return np.zeros(np.shape(s))
+        if self.bend.shape[1] == 1:
+            return self.bend[j, 0]
+        return chebyshev.evaluate(self.bend[j.ravel()], s.ravel()).reshape(s.shape)
+
+    def _value(self, j: Ints, s: Floats) -> Floats:
+        return self.left[j] * (1 - s) + self.right[j] * s - self._bend(j, s) * s * (1 - s)
 
     def on(self, knots: Floats) -> Piecewise:
         """The same function on finer knots, or cut to theirs."""
         middle = 0.5 * (knots[:-1] + knots[1:])
         j = np.clip(np.searchsorted(self.knots, middle) - 1, 0, len(self.left) - 1)
         s0, s1 = self._place(j, knots[:-1]), self._place(j, knots[1:])
-        bend = self.bend[j] * (s1 - s0) ** 2
-        return Piecewise(knots, self._value(j, s0), self._value(j, s1), bend)
+        left, right = self._value(j, s0), self._value(j, s1)
+        if self.is_quadratic:
+            return Piecewise(knots, left, right, self.bend[j] * ((s1 - s0) ** 2)[:, None])
+        return Piecewise(knots, left, right, self._refitted(j, s0, s1, left, right))
+
+    def _refitted(self, j: Ints, s0: Floats, s1: Floats, left: Floats, right: Floats) -> Floats:
+        """The bend between two places of a piece."""
+        out = self.bend[j].copy()
+        part = np.flatnonzero((s0 > 0) | (s1 < 1))
+        place = chebyshev.nodes(self.bend.shape[1])
+        s = s0[part, None] + (s1 - s0)[part, None] * place
+        value = self._value(np.repeat(j[part], len(place)).reshape(s.shape), s)
+        inner = straightened(place, left[part, None], right[part, None], value)
+        out[part] = chebyshev.fit(inner)
+        return out
+
+    # ------------------------------------------------------------------ sums
 
     def __mul__(self, factor: float) -> Piecewise:
         return Piecewise(self.knots, factor * self.left, factor * self.right, factor * self.bend)
@@ -75,26 +114,111 @@ class Piecewise:
     def __add__(self, other: Piecewise) -> Piecewise:
         knots = np.union1d(self.knots, other.knots)
         a, b = self.on(knots), other.on(knots)
-        return Piecewise(knots, a.left + b.left, a.right + b.right, a.bend + b.bend)
+        width = max(a.bend.shape[1], b.bend.shape[1])
+        bend = widened(a.bend, width) + widened(b.bend, width)
+        return Piecewise(knots, a.left + b.left, a.right + b.right, bend)
 
     def without_repetitions(self) -> Piecewise:
         """Neighbours with one and the same constant become one piece."""
-        constant = (self.left == self.right) & (self.bend == 0)
+        constant = (self.left == self.right) & ~self.bend.any(axis=1)
         same = constant[1:] & constant[:-1] & (self.left[1:] == self.left[:-1])
         keep = np.concatenate([[True], ~same])
         knots = np.append(self.knots[:-1][keep], self.knots[-1])
         return Piecewise(knots, self.left[keep], self.right[keep], self.bend[keep])
 
+    # ------------------------------------------------------------------ minima and levels
+
     def lowest(self) -> tuple[Floats, Floats]:
-        """The minimum of each piece, and where: s = (bend + left - right) / (2 bend) inside."""
+        """The minimum of each piece, and its u."""
+        value, s = self._lowest_of_quadratics() if self.is_quadratic else self._lowest_of_any()
+        return value, self.knots[:-1] + s * np.diff(self.knots)
+
+    def _lowest_of_quadratics(self) -> tuple[Floats, Floats]:
+        """At s = (bend + left - right) / (2 bend) where that is inside; at an end elsewhere."""
         s = np.where(self.right < self.left, 1.0, 0.0)
         value = np.minimum(self.left, self.right)
+        if self.bend.shape[1] == 0:
+            return value, s
+        bend = self.bend[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            inside = 0.5 + 0.5 * (self.left - self.right) / self.bend
-        convex = (self.bend > 0) & (inside > 0) & (inside < 1)
-        s = np.where(convex, inside, s)
-        vertex = self.left - self.bend * np.where(convex, inside, 0.0) ** 2
-        return np.where(convex, vertex, value), self.knots[:-1] + s * np.diff(self.knots)
+            inside = 0.5 + 0.5 * (self.left - self.right) / bend
+        convex = (bend > 0) & (inside > 0) & (inside < 1)
+        vertex = self.left - bend * np.where(convex, inside, 0.0) ** 2
+        return np.where(convex, vertex, value), np.where(convex, inside, s)
+
+    def _lowest_of_any(self) -> tuple[Floats, Floats]:
+        """At an end or where the derivative vanishes, whichever is lower."""
+        row, s = chebyshev.roots(chebyshev.derivative(self._polynomials()))
+        every = np.arange(len(self.left))
+        j = np.concatenate([every, every, row])
+        s = np.concatenate([np.zeros(len(every)), np.ones(len(every)), s])
+        value = self._value(j, s)
+        first = np.lexsort((value, j))
+        first = first[np.searchsorted(j[first], every)]
+        return value[first], s[first]
+
+    def _polynomials(self) -> Floats:
+        """Chebyshev coefficients of the values: s (1 - s) = (T_0 - T_2) / 8."""
+        out = widened(np.zeros((len(self.left), 0)), self.bend.shape[1] + 2)
+        out[:, 0] += 0.5 * (self.left + self.right)
+        out[:, 1] += 0.5 * (self.right - self.left)
+        out[:, :-2] -= self.bend / 8
+        for k, column in enumerate(self.bend.T):  # 2 T_2 T_k = T_(k + 2) + T_|k - 2|
+            out[:, k + 2] += column / 16
+            out[:, abs(k - 2)] += column / 16
+        return out
+
+    def highest(self) -> Floats:
+        """A bound from above on the values of each piece, and on how far they fall below it."""
+        return np.maximum(self.left, self.right) + 0.25 * np.abs(self.bend).sum(axis=1)
+
+    def below(self, most: float, among: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Intervals of u, each within one of the pieces `among`, with values of at most `most`."""
+        j, s = self._below_of_quadratics(most) if self.is_quadratic else self._below_of_any(most)
+        j, s = j[among[j]], s[:, among[j]]
+        start, width = self.knots[j], np.diff(self.knots)[j]
+        return start + s[0] * width, start + s[1] * width
+
+    def _below_of_quadratics(self, most: float) -> tuple[Ints, Floats]:
+        j = np.flatnonzero(self.lowest()[0] <= most)
+        bend = self.bend[j, 0] if self.bend.shape[1] else np.zeros(len(j))
+        return j, _where_below(self.left[j], self.right[j], bend, most)
+
+    def _below_of_any(self, most: float) -> tuple[Ints, Floats]:
+        """Between roots of value = most, where the middle is low enough; and the minima alone."""
+        rows = self._polynomials()
+        rows[:, 0] -= most
+        row, s = chebyshev.roots(rows)
+        every = np.arange(len(self.left))
+        j = np.concatenate([every, every, row])
+        s = np.concatenate([np.zeros(len(every)), np.ones(len(every)), s])
+        order = np.lexsort((s, j))
+        j, s = j[order], s[order]
+        inner = np.flatnonzero(j[1:] == j[:-1])
+        good = self._value(j[inner], 0.5 * (s[inner] + s[inner + 1])) <= most
+        value, u = self.lowest()
+        low = np.flatnonzero(value <= most)
+        place = self._place(low, u[low])
+        first, last = s[inner[good]], s[inner[good] + 1]
+        ends = np.array([np.concatenate([first, place]), np.concatenate([last, place])])
+        return np.concatenate([j[inner[good]], low]), ends
+
+
+def _where_below(left: Floats, right: Floats, bend: Floats, most: float) -> Floats:
+    """Ends of {s in [0, 1]: left (1 - s) + right s - bend s (1 - s) <= most}, shape (2, pieces).
+
+    bend >= 0, so it is an interval; where it is not all of [0, 1] its ends are roots.
+    """
+    a, b, c = bend, right - left - bend, left - most
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(b * b - 4 * a * c, 0.0))
+        q = -0.5 * (b + np.where(b >= 0, root, -root))
+        roots = np.sort(np.array([q / a, c / q]), axis=0)
+        single = -c / b
+    straight = bend <= np.finfo(float).eps * np.abs(b)
+    low = np.where(left <= most, 0.0, np.where(straight, single, roots[0]))
+    high = np.where(right <= most, 1.0, np.where(straight, single, roots[1]))
+    return np.clip(np.nan_to_num([low, high]), 0.0, 1.0)
 
 
 def total(functions: Sequence[Piecewise]) -> Piecewise:

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
 from ..path import Path
-from .losses import DEFAULT, EXACT, Loss
+from ..problems import Problem
+from .losses import EXACT, Loss
 from .piecewise import Floats
 
 Scorer = Callable[..., float]
@@ -22,12 +23,14 @@ class ScorerError(ValueError):
     """A scorer failed; the message names it."""
 
 
-def find_loss(scoring: Any, labels: bool) -> Loss | None:
-    """The exact loss of that name for this kind of target, if there is one."""
-    if scoring is None:
-        return DEFAULT[labels]
-    loss = EXACT.get(scoring) if isinstance(scoring, str) else None
-    return loss if loss is not None and loss.labels == labels else None
+def find_loss(scoring: Any, problem: type[Problem], classifier: bool) -> Loss | None:
+    """The exact loss of that name for this kind of target, if there is one.
+
+    Without a name, the one that the problem names as its `criterion`.
+    """
+    name = problem.criterion if scoring is None else scoring
+    loss = EXACT.get(name) if isinstance(name, str) else None
+    return loss if loss is not None and loss.labels in (classifier, None) else None
 
 
 def check_scoring(scoring: Any) -> None:

@@ -1,9 +1,10 @@
-"""f over a whole path: pieces against the path's own predictions."""
+"""f over a whole path: segments against the path's own predictions."""
 
 import numpy as np
 import pytest
 
 from chemin.kernels import make_kernel
+from chemin.segments import Straight
 from contract import CASES, make_data, make_tied, random_values
 
 GAMMA = 0.5
@@ -14,7 +15,9 @@ TOLD = 1e-5
 
 
 def gathered(path, cross):
-    blocks = list(path.pieces(cross))
+    """u and f at both ends of all segments, which are straight."""
+    blocks = list(path.segments(cross))
+    assert all(isinstance(block, Straight) for block in blocks)
     return [np.concatenate([getattr(b, n) for b in blocks]) for n in ("u0", "u1", "f0", "f1")]
 
 
@@ -29,12 +32,12 @@ def distance(path, pieces, new, values):
     allowed = np.maximum(CLOSE, FLOORS * path.certificate(values).floor)
     u0, u1, f0, f1 = pieces
     low, high = np.minimum(u0, u1), np.maximum(u0, u1)
-    u = 1 / values if path.affine_in_inverse else values
+    u = path.coordinate.to_u(values)
     predicted = path.decision_function(new, values).T
     worst = 0.0
     for k in range(len(u)):
         touching = np.flatnonzero((low <= u[k]) & (u[k] <= high))
-        if not path.affine_in_inverse and u[k] > high.max():
+        if not path.coordinate.to_infinity and u[k] > high.max():
             touching = [np.argmax(high)]  # constant above
         assert len(touching), f"no piece at {values[k]}"
         s = np.clip((u[k] - u0[touching]) / (u1 - u0)[touching], 0, 1)[:, None]
@@ -56,7 +59,7 @@ def test_pieces_are_the_predictions(case, make, kernel):
         new = rng.normal(size=(5, X.shape[1]))
         pieces = gathered(path, crossing(case, kernel, X, new))
         values = random_values(path, 60, low=TOLD * path.start)
-        if path.affine_in_inverse:
+        if path.coordinate.to_infinity:
             values = np.append(values, path.start * np.array([1.3, 2.5, 1e4]))
         assert distance(path, pieces, new, values) < 1.0
 
@@ -71,7 +74,7 @@ def test_pieces_adjoin(case):
     order = np.argsort(low)
     np.testing.assert_allclose(low[order][1:], high[order][:-1], rtol=1e-12)
     ends = np.array([path.start, path.stop])
-    if path.affine_in_inverse:
+    if path.coordinate.to_infinity:
         assert low.min() == 0 and high.max() == 1 / path.stop
     else:
         assert (low.min(), high.max()) == (ends.min(), ends.max())

@@ -1,0 +1,134 @@
+"""Moves: what happens to z between two events. Each kind of move is one class.
+
+A walk is a chain of moves. On move j the parameter goes from t0_j to t1_j and the variables
+`entries(j)` change; the others stand still. A jump stands at t0 = t1. How far a move has come is
+told by its *part* p in [0, 1], not by t: t = t0 + p (t1 - t0), and a jump has parts too.
+
+    straight       z(p) = z(0) + p length rate
+    rational       z(p) = z(0) + d (A + d D)^-1 (c - D z(0)),   d = p (t1 - t0)
+
+The second kind does not exist yet. It needs `change` (by its Krylov form), `ends` and `final_rate`;
+`inside` is worth a method of its own, which multiplies the basis by phi once for all parts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problems.staircase import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Moves(ABC):
+    """All moves of one walk; t never turns back."""
+
+    t0: Floats  # (moves,)
+    t1: Floats  # (moves,)
+    pointer: Ints  # move j changes the variables index[pointer[j]:pointer[j + 1]]
+    index: NDArray[np.int32]
+
+    kind: ClassVar[str]  # under which moves are saved
+    degree: ClassVar[int | None]  # of z as a polynomial in t within a move; None: it is none
+
+    def __len__(self) -> int:
+        return len(self.t0)
+
+    def part(self, j: int) -> slice:
+        """Where the entries of move j are."""
+        return slice(int(self.pointer[j]), int(self.pointer[j + 1]))
+
+    def entries(self, j: int) -> NDArray[np.int32]:
+        """The variables that change in move j."""
+        return self.index[self.part(j)]
+
+    # ------------------------------------------------------------------ what a kind says
+
+    @abstractmethod
+    def change(self, j: int, parts: Floats) -> Floats:
+        """How far `entries(j)` have come after each part of move j: shape (parts, entries)."""
+
+    @abstractmethod
+    def ends(self, moves: slice) -> Floats:
+        """How far the entries of each of these moves come in all, one after the other."""
+
+    @abstractmethod
+    def final_rate(self, j: int) -> Floats:
+        """How fast `entries(j)` move at the end of move j, for one unit of |t|."""
+
+    @abstractmethod
+    def some(self, first: int, last: int) -> Moves:
+        """The moves from `first` on, up to `last`, which is not among them."""
+
+    # ------------------------------------------------------------------ what follows from it
+
+    def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
+        """z from the beginning of move j to a part of it, in place."""
+        z[self.entries(j)] += self.change(j, np.array([part]))[0]
+
+    def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
+        """The change of z'phi as a function of the parts of move j: shape (parts, columns)."""
+        rows = phi[self.entries(j)]
+        return lambda parts: self.change(j, parts) @ rows
+
+    def largest_changes(self, among: NDArray[np.bool_]) -> Floats:
+        """The largest change of any of the chosen variables in each move, from end to end."""
+        size = np.abs(self.ends(slice(0, len(self))))
+        size[~among[self.index]] = 0.0
+        out, some = np.zeros(len(self)), np.diff(self.pointer) > 0
+        if some.any():
+            out[some] = np.maximum.reduceat(size, self.pointer[:-1][some])
+        return out
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What is saved."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True)
+class StraightMoves(Moves):
+    """z changes at a constant rate: z(p) = z(0) + p length rate."""
+
+    length: Floats  # (moves,): |t1 - t0|, or how far a jump goes
+    rate: Floats  # of the entries, one move after the other
+
+    kind = "straight"
+    degree = 1
+
+    def change(self, j: int, parts: Floats) -> Floats:
+        return (parts * self.length[j])[:, None] * self.rate[self.part(j)]
+
+    def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
+        entries = self.part(j)
+        z[self.index[entries]] += (part * self.length[j]) * self.rate[entries]
+
+    def ends(self, moves: slice) -> Floats:
+        first, last = moves.start, moves.stop
+        entries = slice(self.pointer[first], self.pointer[last])
+        size = np.diff(self.pointer[first : last + 1])
+        return self.rate[entries] * np.repeat(self.length[moves], size)
+
+    def final_rate(self, j: int) -> Floats:
+        return self.rate[self.part(j)]
+
+    def some(self, first: int, last: int) -> StraightMoves:
+        lead, end = int(self.pointer[first]), int(self.pointer[last])
+        return StraightMoves(
+            self.t0[first:last],
+            self.t1[first:last],
+            self.pointer[first : last + 1] - lead,
+            self.index[lead:end],
+            self.length[first:last],
+            self.rate[lead:end],
+        )
+
+
+KINDS: dict[str, type[Moves]] = {StraightMoves.kind: StraightMoves}
+
+
+__all__ = ["KINDS", "Moves", "StraightMoves"]

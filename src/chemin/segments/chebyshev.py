@@ -1,0 +1,109 @@
+"""Polynomials on [0, 1] by Chebyshev coefficients, one in each row of an array.
+
+    p(s) = sum_k c_k T_k(2 s - 1)
+
+Smooth functions are kept this way: NODES values determine a row, and its last coefficients tell
+whether they are enough.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+NODES = 16  # values that determine a polynomial of degree 15
+# The last coefficients are round-off when they are below this part of the largest value.
+RESOLVED = 1e-13
+# Coefficients below this part of the largest are no part of a polynomial whose roots are wanted.
+NEGLIGIBLE = 1e-15
+# Roots whose imaginary part is below this are real: those of multiplicity two split by so much.
+REAL = 1e-6
+POLISH = 2  # steps of Newton
+
+
+@cache
+def nodes(n: int = NODES) -> Floats:
+    """Where values are taken: the zeros of T_n in (0, 1)."""
+    return 0.5 - 0.5 * np.cos(np.pi * (np.arange(n) + 0.5) / n)
+
+
+@cache
+def _transform(n: int) -> Floats:
+    matrix = 2.0 / n * chebyshev.chebvander(2.0 * nodes(n) - 1.0, n - 1).T
+    matrix[0] *= 0.5
+    return np.asarray(matrix, dtype=float)
+
+
+def fit(values: Floats) -> Floats:
+    """Coefficients from values at the nodes, along the last axis."""
+    return values @ _transform(values.shape[-1]).T
+
+
+def evaluate(rows: Floats, s: Floats) -> Floats:
+    """Row k at s_k."""
+    return np.asarray(chebyshev.chebval(2.0 * s - 1.0, rows.T, tensor=False))
+
+
+def is_resolved(rows: Floats, scale: Any) -> NDArray[np.bool_]:
+    """Whether the last coefficients along the last axis are round-off of values of that size."""
+    return np.asarray(np.abs(rows[..., -2:]).max(axis=-1) <= RESOLVED * scale)
+
+
+def derivative(rows: Floats) -> Floats:
+    """Of each row, in s."""
+    return np.asarray(2.0 * chebyshev.chebder(rows, axis=1))
+
+
+def roots(rows: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Real roots in [0, 1] of every row: the number of the row, and the root.
+
+    A row without a sign change may have a root more (of multiplicity two, or nearly one).
+    """
+    size = np.abs(rows).max(axis=1, initial=0.0)
+    counts = np.abs(rows) > NEGLIGIBLE * size[:, None]
+    degree = np.where(size > 0, rows.shape[1] - 1 - np.argmax(counts[:, ::-1], axis=1), 0)
+    row, s = [np.empty(0, np.intp)], [np.empty(0)]
+    for d in np.unique(degree[degree > 0]):
+        some = np.flatnonzero(degree == d)
+        x = np.linalg.eigvals(_companions(rows[some, : d + 1]))
+        k, j = np.nonzero((np.abs(x.imag) <= REAL) & (np.abs(x.real) <= 1.0 + REAL))
+        row.append(some[k])
+        s.append(np.asarray(0.5 + 0.5 * x.real[k, j], dtype=float))
+    which, place = np.concatenate(row), np.concatenate(s)
+    return which, np.clip(_polished(rows[which], place), 0.0, 1.0)
+
+
+def _polished(rows: Floats, s: Floats) -> Floats:
+    slope = derivative(rows)
+    for _ in range(POLISH):
+        value, rate = evaluate(rows, s), evaluate(slope, s)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.nan_to_num(value / rate, posinf=0.0, neginf=0.0)
+        s = s - np.clip(step, -REAL, REAL)
+    return s
+
+
+def _companions(rows: Floats) -> Floats:
+    """Matrices whose eigenvalues are the roots of rows of one degree, in x = 2 s - 1.
+
+    x T_0 = T_1,    x T_k = (T_(k-1) + T_(k+1)) / 2,    T_d = -(c_0 T_0 + ...) / c_d
+    """
+    degree = rows.shape[1] - 1
+    matrix = np.zeros((len(rows), degree, degree))
+    k = np.arange(1, degree)
+    matrix[:, k, k - 1] = 0.5
+    matrix[:, k - 1, k] = 0.5
+    if degree > 1:
+        matrix[:, 0, 1] = 1.0
+    last = 0.5 if degree > 1 else 1.0
+    matrix[:, -1] -= last * rows[:, :-1] / rows[:, -1:]
+    return matrix
+
+
+__all__ = ["NODES", "derivative", "evaluate", "fit", "is_resolved", "nodes", "roots"]

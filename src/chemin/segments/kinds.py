@@ -1,0 +1,248 @@
+"""The kinds of segments: f at m points over a block of segments, in one coordinate u.
+
+Places on segment j are told by s in [0, 1]: u = u0_j + s (u1_j - u0_j). Segments may run either
+way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import chebyshev
+from .parts import Parts, bends
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Summed = Callable[[Floats], Floats]  # f of shape (k, m) -> a weighted sum of losses, shape (k,)
+
+# A segment is halved at most so often before a polynomial must do.
+MOST_HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """The coordinate of segments: u = 1/parameter or u = parameter."""
+
+    inverse: bool
+
+    @property
+    def to_infinity(self) -> bool:
+        """Whether an infinite parameter is a finite u."""
+        return self.inverse
+
+    def to_u(self, values: ArrayLike) -> Floats:
+        """u at values of the parameter; 1/0 is the largest number there is."""
+        v = np.asarray(values, dtype=float)
+        if not self.inverse:
+            return v
+        with np.errstate(divide="ignore"):
+            return np.minimum(1.0 / v, np.finfo(float).max)
+
+    def to_value(self, u: Floats) -> Floats:
+        """The parameter at u."""
+        return 1.0 / np.maximum(u, np.finfo(float).tiny) if self.inverse else u
+
+    def follows(self, start: float, stop: float) -> bool:
+        """Whether u grows on the way from start to stop."""
+        return self.inverse == (stop <= start)
+
+
+class Segments(ABC):
+    """f at m points on c segments.
+
+    A kind must say `at`. `crossings` and `parts` follow from it, for any f that is smooth on each
+    segment, by polynomials that are right to round-off; a kind with better formulas has its own.
+    """
+
+    u0: Floats  # (c,)
+    u1: Floats  # (c,)
+
+    def __len__(self) -> int:
+        return len(self.u0)
+
+    @abstractmethod
+    def at(self, j: Ints, s: Floats) -> Floats:
+        """f on segment j_k at place s_k: shape (k, m). At 0 and 1 the limit from inside."""
+
+    def u(self, j: Ints, s: Floats) -> Floats:
+        """u at places; exactly that of a segment at its ends, so that neighbours meet."""
+        u0, u1 = self.u0[j], self.u1[j]
+        return np.where(s == 1, u1, u0 + s * (u1 - u0))
+
+    # ------------------------------------------------------------------ where f passes a level
+
+    def crossings(self, level: Floats) -> tuple[Ints, Floats]:
+        """Where f_i passes level_i for any of the points i: segments and places, in any order.
+
+        A place at which f touches its level without passing it may be among them.
+        """
+        found = [(np.empty(0, np.intp), np.empty(0))]
+        for j, s0, s1, rows in self._resolved():
+            shifted = rows.copy()
+            shifted[:, :, 0] -= level
+            # A polynomial cannot vanish where its mean is larger than all the rest.
+            near = np.abs(shifted[..., 0]) <= np.abs(shifted[..., 1:]).sum(axis=-1)
+            k, _ = np.nonzero(near)
+            row, place = chebyshev.roots(shifted[near])
+            k = k[row]
+            found.append((j[k], s0[k] + place * (s1 - s0)[k]))
+        return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
+
+    def _resolved(self) -> list[tuple[Ints, Floats, Floats, Floats]]:
+        """f as polynomials: segments, their places from and to, coefficients (k, m, columns)."""
+        j = np.arange(len(self), dtype=np.intp)
+        s0, s1, out = np.zeros(len(j)), np.ones(len(j)), []
+        for halving in range(MOST_HALVINGS + 1):
+            s = s0[:, None] + (s1 - s0)[:, None] * chebyshev.nodes()
+            f = self.at(np.repeat(j, s.shape[1]), s.ravel())
+            rows = chebyshev.fit(np.moveaxis(f.reshape(*s.shape, -1), 1, 2))
+            size = np.abs(f).max(initial=0.0)
+            done = chebyshev.is_resolved(rows, size).all(axis=1) | (halving == MOST_HALVINGS)
+            out.append((j[done], s0[done], s1[done], rows[done]))
+            j, s0, s1 = _halved(j[~done], s0[~done], s1[~done])
+            if len(j) == 0:
+                break
+        return out
+
+    def cut(self, levels: Sequence[Floats]) -> tuple[Ints, Floats, Floats]:
+        """Segments cut wherever f_i passes level_i, for each of several levels of every point.
+
+        Which segment, and from where to where on it.
+        """
+        found = [self.crossings(level) for level in levels]
+        j = np.concatenate([np.arange(len(self)), *(k for k, _ in found)])
+        s0 = np.concatenate([np.zeros(len(self)), *(s for _, s in found)])
+        order = np.lexsort((s0, j))
+        j, s0 = j[order], s0[order]
+        last = np.append(j[1:] != j[:-1], True)
+        s1 = np.where(last, 1.0, np.append(s0[1:], 1.0))
+        some = s1 > s0
+        return j[some], s0[some], s1[some]
+
+    # ------------------------------------------------------------------ sums of losses
+
+    def constant(self, levels: Sequence[Floats], loss: Summed) -> Parts:
+        """A loss that is constant while no point passes a level."""
+        j, s0, s1 = self.cut(levels)
+        value = loss(self.at(j, 0.5 * (s0 + s1)))
+        return Parts(self.u(j, s0), self.u(j, s1), value, value, np.zeros((len(j), 0)))
+
+    def parts(self, levels: Sequence[Floats], loss: Summed, square: Floats | None = None) -> Parts:
+        """A loss that is smooth in f while no point passes a level.
+
+        Parameters
+        ----------
+        levels : sequence of arrays of shape (m,)
+            Where the loss of each point has its kinks.
+        loss : callable
+            From f of shape (k, m) to the sum over the points, shape (k,).
+        square : array of shape (m,) or None
+            The loss is affine in f between levels; or quadratic, with these coefficients of f^2.
+        """
+        j, s0, s1 = self.cut(levels)
+        out, size = [], 0.0
+        for halving in range(MOST_HALVINGS + 1):
+            left, right = loss(self.at(j, s0)), loss(self.at(j, s1))
+            size = max(size, np.abs(left).max(initial=0.0), np.abs(right).max(initial=0.0))
+            rows, done = self._bends(j, s0, s1, loss, (left, right), size)
+            done |= halving == MOST_HALVINGS
+            u0, u1 = self.u(j[done], s0[done]), self.u(j[done], s1[done])
+            out.append(Parts(u0, u1, left[done], right[done], rows[done]))
+            j, s0, s1 = _halved(j[~done], s0[~done], s1[~done])
+            if len(j) == 0:
+                break
+        return Parts.join(out)
+
+    def _bends(
+        self,
+        j: Ints,
+        s0: Floats,
+        s1: Floats,
+        loss: Summed,
+        ends: tuple[Floats, Floats],
+        size: float,
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        def value(s: Floats, k: Ints) -> Floats:
+            return loss(self.at(j[k], s0[k] + s * (s1 - s0)[k]))
+
+        return bends(value, *ends, size)
+
+
+def _halved(j: Ints, s0: Floats, s1: Floats) -> tuple[Ints, Floats, Floats]:
+    middle = 0.5 * (s0 + s1)
+    return np.tile(j, 2), np.concatenate([s0, middle]), np.concatenate([middle, s1])
+
+
+@dataclass(frozen=True)
+class Straight(Segments):
+    """f is affine in u: f(s) = f0 + s (f1 - f0)."""
+
+    u0: Floats  # (c,)
+    u1: Floats  # (c,)
+    f0: Floats  # (c, m), the limit from inside the segment
+    f1: Floats  # (c, m)
+
+    def at(self, j: Ints, s: Floats) -> Floats:
+        f0 = self.f0[j]
+        return f0 + s[:, None] * (self.f1[j] - f0)
+
+    def crossings(self, level: Floats) -> tuple[Ints, Floats]:
+        """s = (level - f0) / (f1 - f0) where the ends are on different sides."""
+        r0, r1 = self.f0 - level, self.f1 - level
+        j, i = np.nonzero((r0 > 0) != (r1 > 0))
+        first, last = r0[j, i], r1[j, i]
+        return j, first / (first - last)
+
+    def parts(self, levels: Sequence[Floats], loss: Summed, square: Floats | None = None) -> Parts:
+        """Affine, or quadratic with bend = sum square (f1 - f0)^2."""
+        j, s0, s1 = self.cut(levels)
+        whole = len(levels) == 0
+        f0, f1 = (self.f0, self.f1) if whole else (self.at(j, s0), self.at(j, s1))
+        bend = np.zeros((len(j), 0)) if square is None else ((f1 - f0) ** 2 @ square)[:, None]
+        return Parts(self.u(j, s0), self.u(j, s1), loss(f0), loss(f1), bend)
+
+
+@dataclass(frozen=True)
+class Curved(Segments):
+    """f is smooth in u: on segment j it is the function inside[j] of s, shape (k,) to (k, m)."""
+
+    u0: Floats  # (c,)
+    u1: Floats  # (c,)
+    inside: Sequence[Callable[[Floats], Floats]]
+    m: int
+
+    def at(self, j: Ints, s: Floats) -> Floats:
+        out = np.empty((len(j), self.m))
+        for k in np.unique(j):
+            here = j == k
+            out[here] = self.inside[k](s[here])
+        return out
+
+
+def f_at(blocks: Iterable[Segments], u: Floats) -> Floats:
+    """f at each u, one row each, from adjoining segments in any order and of any kind.
+
+    Where two of them meet, the one with the larger u counts; beyond them all f is constant.
+    """
+    known = list(blocks)
+    which = np.repeat(np.arange(len(known)), [len(block) for block in known])
+    number = np.concatenate([np.arange(len(block)) for block in known])
+    u0, u1 = (np.concatenate([getattr(block, name) for block in known]) for name in ("u0", "u1"))
+    low = np.minimum(u0, u1)
+    order = np.argsort(low)
+    u = np.clip(u, low.min(), np.maximum(u0, u1).max())
+    k = order[np.searchsorted(low[order], u, "right") - 1]
+    s = np.clip((u - u0[k]) / (u1[k] - u0[k]), 0.0, 1.0)
+    parts = {b: np.flatnonzero(which[k] == b) for b in np.unique(which[k])}
+    rows = np.concatenate([known[b].at(number[k[here]], s[here]) for b, here in parts.items()])
+    out = np.empty_like(rows)
+    out[np.concatenate(list(parts.values()))] = rows
+    return out
+
+
+__all__ = ["Coordinate", "Curved", "Segments", "Straight", "f_at"]

@@ -1,0 +1,241 @@
+"""From the moves of a walk to the segments of f.
+
+f is read off z linearly (see `Reading`), so a move is a segment:
+
+    s f(x) = z'phi(x) + s shift,      s: the parameter itself, or 1
+
+Where z is affine in the parameter, f is affine in u = 1/parameter (or in the parameter), and its
+values at the ends of the moves are all there is to know. One thing bends between events: where no
+point fixes the intercept it is the middle of an interval whose ends are a maximum and a minimum of
+affine functions. Those moves are cut where another point takes over. No multiplier is free there,
+so that f is straight in u whatever the kind of the moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..engine import Trace
+from ..engine.trace import Image
+from ..problems import Problem
+from ..problems.machine import AT_PIN
+from ..problems.staircase import Floats, Ints
+from .kinds import Coordinate, Curved, Segments, Straight
+
+INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
+HALF = np.array([0.5])
+# A curved move to t = 0 is followed so far; beyond, a difference of z is round-off, and f constant.
+OCTAVES = 20
+
+
+def coordinate_of(problem: Problem) -> Coordinate:
+    """The coordinate of the segments of a problem's paths."""
+    return Coordinate(problem.reading.inverse)
+
+
+def segments(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> Iterator[Segments]:
+    """f on every segment of a walk, in blocks, roughly in the order walked.
+
+    Parameters
+    ----------
+    cross : array of shape (coefficients, m)
+        The kernel between the rows of the problem and the points, or the points as columns.
+    above : bool
+        Whether the closed form holds from the start to infinity; it is included where u = 0 there.
+    """
+    reading = problem.reading
+    # One column more, at which every k(x_i, x) is 0: the intercept alone, as it was traced.
+    phi = np.zeros((len(reading.row), cross.shape[1] + 1))
+    np.multiply(reading.factor[:, None], cross[reading.row], out=phi[:, :-1])
+    phi += reading.level[:, None]
+    reader = _Reader(problem, trace, phi)
+    if above and reading.inverse:
+        yield reader.top()
+    elif above:
+        yield from reader.step_up(cross)
+    for image in trace.images(phi):
+        yield from reader.block(image)
+
+
+class _Reader:
+    """From products z'phi to f."""
+
+    def __init__(self, problem: Problem, trace: Trace, phi: Floats) -> None:
+        self.problem, self.trace, self.phi = problem, trace, phi
+        self.reading = problem.reading
+        self.straight = trace.moves.degree == 1
+        self.suspect = trace.t0 != trace.t1
+        if problem.fixed_while_moving:
+            # Only where they stay within what counts as a bound can all multipliers be at bounds.
+            multiplier = np.arange(len(trace.z_start)) < problem.system.coupling.n_core
+            self.suspect &= trace.moves.largest_changes(multiplier) <= AT_PIN
+
+    def open(self, z: list[Floats], t: Floats) -> list[bool]:
+        """Whether there is an interval of intercepts."""
+        if not z:
+            return []
+        low, high = self.problem.columns(np.column_stack(z), t).interval
+        return list(low < high)
+
+    def scale(self, t: Floats) -> Floats:
+        """u at t."""
+        value = t * self.problem.unit
+        if not self.reading.inverse:
+            return value
+        with np.errstate(divide="ignore"):
+            return 1.0 / value
+
+    def unscale(self, u: Floats) -> Floats:
+        """t at u."""
+        return (1.0 / u if self.reading.inverse else u) / self.problem.unit
+
+    def read(self, image: Floats, t: Floats) -> Floats:
+        """f, the traced intercept in the last column."""
+        if self.reading.inverse:
+            # At t = 0 f is a limit, and `block` takes it from the other end.
+            image = image / np.where(t > 0, t * self.problem.unit, np.inf)[:, None]
+        return image + self.reading.shift
+
+    # ------------------------------------------------------------------ above the start
+
+    def top(self) -> Straight:
+        """From infinity down to the start: multipliers stand still."""
+        trace = self.trace
+        rate = trace.way * (trace.before @ self.phi) / self.problem.unit
+        f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
+        if self.open([trace.z_start], 2.0 * trace.t0[:1])[0]:
+            still = np.tile(trace.z_start[:, None], len(INNER))
+            return self._cut(lambda t: still, np.inf, trace.t0[0], f0, f1)
+        return Straight(np.zeros(1), self.scale(trace.t0[:1]), f0[None, :-1], f1[None, :-1])
+
+    def step_up(self, cross: Floats) -> Iterator[Straight]:
+        """Above the start f stands still; where it stands elsewhere than at the start, a segment.
+
+        The intercept may jump there: a tube that is closed leaves more of them than one that opens.
+        """
+        start = self.trace.t0[0]
+        t = np.array([start, min(2.0 * start, self.problem.highest_value / self.problem.unit)])
+        if t[1] <= start:
+            return
+        c = self.problem.columns(self.trace.solutions(t), t)
+        f = (cross.T @ c.coef + c.intercept).T
+        if np.abs(f[1] - f[0]).max(initial=0.0) > AT_PIN * np.abs(f).max(initial=0.0):
+            u = self.scale(t)
+            yield Straight(u[1:], u[:1], f[1:], f[1:])
+
+    # ------------------------------------------------------------------ a block of moves
+
+    def block(self, image: Image) -> Iterator[Segments]:
+        """All moves of a block: those with an open interval one by one, the others at once."""
+        t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
+        suspect = np.flatnonzero(self.suspect[image.block])
+        middle = [image.solutions(int(k), HALF)[:, 0] for k in suspect]
+        is_open = suspect[self.open(middle, 0.5 * (t0 + t1)[suspect])]
+        keep = t0 != t1
+        keep[is_open] = False
+        f0, f1, end = self._ends(image, t0, t1)
+        if self.straight:
+            u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
+            yield Straight(u0, u1, f0[keep, :-1], f1[keep, :-1])
+        elif keep.any():
+            yield self._curved(image, np.flatnonzero(keep), t0, t1)
+        for k in is_open:
+            z = self._on_move(image, int(k), t0[k], t1[k])
+            yield self._cut(z, t0[k], end[k], f0[k], f1[k])
+
+    def _ends(self, image: Image, t0: Floats, t1: Floats) -> tuple[Floats, Floats, Floats]:
+        """f at the ends of straight moves, and where they end."""
+        f0, f1 = self.read(image.ends[:-1], t0), self.read(image.ends[1:], t1)
+        if not (self.reading.inverse and t1[-1] == 0):
+            return f0, f1, t1
+        # f is bounded, so on the way to t = 0 it stands still: half of the way tells all.
+        last = t1 == 0
+        f1[last] = f0[last]
+        return f0, f1, np.where(last, 0.5 * t0, t1)
+
+    def _curved(self, image: Image, moves: Ints, t0: Floats, t1: Floats) -> Curved:
+        """Moves that are not straight; one that ends at u = infinity is told octave by octave."""
+        u, inside = [], []
+        for k in moves:
+            endless = self.reading.inverse and t1[k] == 0
+            t = t0[k] * 0.5 ** np.arange(OCTAVES + 1) if endless else np.array([t0[k], t1[k]])
+            for u0, u1 in zip(self.scale(t[:-1]), self.scale(t[1:])):
+                u.append((u0, u1))
+                inside.append(self._inside(image, int(k), u0, u1))
+        first, last = np.array(u).T
+        return Curved(first, last, inside, self.phi.shape[1] - 1)
+
+    def _inside(self, image: Image, k: int, u0: float, u1: float) -> Callable[[Floats], Floats]:
+        """f on a curved move, as a function of the place between u0 and u1."""
+        product, j = image.inside(k), image.block.start + k
+        t0, t1 = self.trace.t0[j], self.trace.t1[j]
+
+        def f(s: Floats) -> Floats:
+            t = self.unscale(u0 + s * (u1 - u0))
+            return self.read(product(np.clip((t - t0) / (t1 - t0), 0.0, 1.0)), t)[:, :-1]
+
+        return f
+
+    def _on_move(self, image: Image, k: int, t0: float, t1: float) -> Callable[[Floats], Floats]:
+        """z on a move, one column for each t."""
+        return lambda t: image.solutions(k, (t - t0) / (t1 - t0))
+
+    def _cut(
+        self,
+        z: Callable[[Floats], Floats],
+        t0: float,
+        t1: float,
+        f0: Floats,
+        f1: Floats,
+    ) -> Straight:
+        """One move with an open interval, cut where another point bounds the intercept.
+
+        Bounds are read inside the move, where it is clear which points are at which bound, and
+        drawn out to its ends.
+        """
+        u = self.scale(np.array([t0, t1]))
+        t = self.unscale(u[0] + INNER * (u[1] - u[0]))
+        columns = self.problem.columns(z(t), t)
+        edges = [(weight, _drawn_out(bounds)) for weight, bounds in self.problem.edges(columns)]
+        s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
+        b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
+        without = np.column_stack([f0[:-1] - f0[-1], f1[:-1] - f1[-1]])
+        f = _line(without, s).T + np.asarray(b)[:, None]
+        knots = np.append(u[0] + s[:-1] * (u[1] - u[0]), u[1])
+        return Straight(knots[:-1], knots[1:], f[:-1], f[1:])
+
+
+def _line(ends: Floats, s: Floats) -> Floats:
+    return ends[:, :1] * (1 - s) + ends[:, 1:] * s
+
+
+def _drawn_out(inner: Floats) -> Floats:
+    """Lines through values at INNER, by their values at 0 and 1; those at -inf are left out."""
+    inner = inner[np.isfinite(inner[:, 0])]
+    slope = (inner[:, 1] - inner[:, 0]) / (INNER[1] - INNER[0])
+    return np.column_stack([inner[:, 0] - INNER[0] * slope, inner[:, 1] + INNER[0] * slope])
+
+
+def _kinks(ends: Floats) -> list[float]:
+    """Where in (0, 1) the largest of the lines from ends[:, 0] to ends[:, 1] changes."""
+    value, slope = ends[:, 0], ends[:, 1] - ends[:, 0]
+    out: list[float] = []
+    # Among equals the steepest is the largest from there on.
+    top = int(np.lexsort((slope, value))[-1])
+    while True:
+        steeper = np.flatnonzero(slope > slope[top])
+        if not steeper.size:
+            return out
+        s = (value[top] - value[steeper]) / (slope[steeper] - slope[top])
+        first = s.min()
+        if first >= 1:
+            return out
+        tied = steeper[s <= first]
+        top = int(tied[np.argmax(slope[tied])])
+        if first > 0:
+            out.append(float(first))
+
+
+__all__ = ["coordinate_of", "segments"]
