@@ -67,7 +67,7 @@ class _Reader:
         self.suspect = trace.t0 != trace.t1
         if problem.fixed_while_moving:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
-            self.suspect &= trace.changes(problem.system.coupling.n_core) <= AT_BOUND
+            self.suspect &= trace.changes(problem.system.coupling.n_rows) <= AT_BOUND
 
     def open(self, z: list[Floats], t: Floats) -> list[bool]:
         """Whether there is an interval of intercepts."""

@@ -18,9 +18,8 @@ from ._checks import (
     class_weights,
 )
 from .engine import IndefiniteError, follow
-from .kernels import Kernel, make_kernel
+from .kernels import DenseGram, Kernel, make_kernel
 from .path import Data, Path, make_problem
-from .problems import DenseGram
 from .problems.staircase import Floats
 
 KernelLike = Any  # a name, a callable k(X, Y) or a Kernel

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import check_matrix, check_start_stop
 from .affine import Pieces, pieces
 from .engine import Job, Trace, carry_on, phase_one, polish, walk_out
-from .kernels import Kernel
-from .problems import SVC, SVR, Certificate, Columns, Lasso, LowRankGram, NuSVR, OneClass, Problem
+from .kernels import Kernel, LowRankGram
+from .problems import SVC, SVR, Certificate, Columns, Lasso, NuSVR, OneClass, Problem
 from .problems.base import AT_BOUND
 from .problems.staircase import Floats
 
@@ -253,7 +253,7 @@ class Path:
         positive = self.breakpoints[self.breakpoints > 0]
         last = float(positive.min()) if positive.size else self.start
         z = np.abs(self._trace.solutions(np.array([0.0, last / self._problem.unit])))
-        end, before = z[: self._problem.system.coupling.n_core].max(axis=0, initial=0.0)
+        end, before = z[self._problem.system.boxed].max(axis=0, initial=0.0)
         if end > AT_BOUND * before:
             raise ValueError(
                 "lambda = 0 has no solution here: f grows without end, for no function fits these "

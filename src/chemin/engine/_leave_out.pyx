@@ -12,7 +12,8 @@ from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
 from chemin.engine._blas cimport dot, gemv_t
-from chemin.engine._entries cimport Entries, entry, row
+from chemin.engine._entries cimport entry, has_row, row
+from chemin.engine._system cimport System
 
 cdef enum:
     ROOM = 60  # variables that may come to a tread in a walk,
@@ -26,16 +27,11 @@ cdef enum Code:
     DOUBTFUL
 
 
-cdef class Walk:
+cdef class Walk(System):
     """Made once for a solution, used for one point after the other."""
 
     cdef:
-        # the system
-        const double[:, ::1] A, border, value
-        const Py_ssize_t[::1] p
-        const double[::1] sign, sigma
-        Entries G
-        Py_ssize_t N, n_core, m, room  # m free variables at the start; room: slots there are
+        Py_ssize_t m, room  # m free variables at the start; room: slots there are
         double unit  # of entries of G
         # the solution from which all walks begin
         const double[:, ::1] H, GF
@@ -60,20 +56,8 @@ cdef class Walk:
         public double doubt, nil, still, later
 
     def __init__(self, system, stair, z, h, free, G, H):
-        coupling = system.coupling
-        gram = coupling.gram
-        factored = hasattr(gram, "factor")
-        self.A = np.ascontiguousarray(gram.factor if factored else gram.matrix)
-        self.p = np.ascontiguousarray(coupling.index, dtype=np.intp)
-        self.sign, self.sigma = np.ascontiguousarray(coupling.sign), coupling.sigma
-        self.border = np.ascontiguousarray(coupling.border)
-        self.value = np.ascontiguousarray(system.stairs.value)
-        self.N, self.n_core, self.m = len(system), coupling.n_core, len(free)
-        self.G = Entries(
-            &self.A[0, 0], self.A.shape[1], factored, &self.p[0], &self.sign[0],
-            &self.border[0, 0], self.n_core, self.N - self.n_core,
-        )
-        self.unit = np.max(coupling.sign**2 * gram.diagonal()[coupling.index])
+        super().__init__(system)
+        self.m, self.unit = len(free), np.max(np.square(self.root[: self.n_rows]))
         self.H, self.GF, self.free = np.ascontiguousarray(H), np.ascontiguousarray(G), free
         where = np.full(self.N, -1, dtype=np.intp)
         where[free] = np.arange(self.m)
@@ -196,11 +180,11 @@ cdef class Walk:
         cdef double largest = fabs(speed), total = 0.0
         if not jump:
             total, largest = self.total_own, self.largest_own
-        elif row_ >= 0 and self.w_var[row_] < self.n_core:
+        elif row_ >= 0 and has_row(&self.G, self.w_var[row_]):
             total = fabs(speed)
         for s in range(self.n_slots):
             largest = max(largest, fabs(zd[s]))
-            if self.owner[s] < self.n_core:
+            if has_row(&self.G, self.owner[s]):
                 total += fabs(zd[s])
         self.noise_z, self.noise_h = self.still * largest, self.still * self.unit * total
         gemv_t(&self.GW[0, 0], self.room, self.nw, self.n_slots, 1.0, zd, 0.0, &self.hd[0])
@@ -360,11 +344,11 @@ cdef class Walk:
                 size += fabs(g[s] * v[s])
                 wide += fabs(g[s])
                 largest = max(largest, fabs(v[s]))
-            if i >= self.n_core:  # as in the reference: v may be round-off where g is not zero
+            if not has_row(&self.G, i):  # as in the reference: v may be round-off where g is not zero
                 size = wide * largest
             if sigma * pivot > self.doubt * size:
                 break
-            if sigma * pivot > self.nil * size or i >= self.n_core:
+            if sigma * pivot > self.nil * size or not has_row(&self.G, i):
                 return DOUBTFUL
             # A jump: along the null vector, at a standing s, until somebody makes way.
             for s in range(new):
@@ -410,7 +394,7 @@ cdef class Walk:
             pivot = sigma * u[x] * largest
             if pivot > self.doubt * size:
                 break
-            if pivot > self.nil * size or i >= self.n_core:
+            if pivot > self.nil * size or not has_row(&self.G, i):
                 return DOUBTFUL
             for s in range(self.n_slots):
                 u[s] = -side * sigma * u[s]

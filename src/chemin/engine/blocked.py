@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 
 from ..problems.staircase import Floats, Ints, StaircaseSystem
-from . import _core  # type: ignore[attr-defined]
+from . import _loop, _verify  # type: ignore[attr-defined]
 from . import reference as ref
 from .trace import Recorder, StopWalk
 
@@ -56,12 +56,12 @@ class BlockWalker:
         self.recorder, self.rng = recorder, rng
         self.guard = False
         self.progress: Callable[[float, int], None] = lambda t, events: None
-        self.core = _core.Core(system, BLOCK)
+        self.core = _verify.Core(system, BLOCK)
         for name in ("still", "indefinite"):
             setattr(self.core, name, getattr(ref, name.upper()))
         self.core.nil, self.core.frail = NIL, FRAIL
         self.core.down_first = ref.DOWN_FIRST
-        moves = system.unit[1] != 0.0
+        moves = system.unit_moves
         self.core.longest = ref.LONG if moves else np.inf
         self.core.look_again = LOOK_AGAIN if moves else 0.0
         self.box = np.minimum(1.0, system.stairs.span())
@@ -84,14 +84,14 @@ class BlockWalker:
                 tiny = max(abs(self.t), ref.NEAR_ZERO * abs(begin))
                 self.core.tiny_t = ref.NOUGHT * tiny / (1.0 - ref.LONG)
             code = self.block(way, t_end)
-            if code == _core.ARRIVED:
+            if code == _loop.ARRIVED:
                 self.mend()
                 self.leave()
                 return
             blocks += 1
             if blocks % REFRESH == 0 or self.stale():
                 self.refresh()
-            if code != _core.FULL or not self.mend():
+            if code != _loop.FULL or not self.mend():
                 if self.by_reference(way, t_end):
                     return
 
@@ -110,14 +110,14 @@ class BlockWalker:
         core.precision = ref.PRECISION * min(1.0, self.system.pull(t0))
         watched, tolerance, keep = self.choose(way), self.tolerance, self.keep
         linear = [KEEP[0] * ref.PRECISION * u for u in self.system.unit]
-        keep[: self.system.coupling.n_core] -= abs(linear[0] + t0 * linear[1])
+        keep -= np.abs(linear[0] + t0 * linear[1])
         while True:
             saved = core.snapshot()
             core.limit = self.length
             core.watch(watched, self.h, tolerance, keep, *linear)
             code = int(core.run(way, t_end))
             missed = core.verify(self.h, t0, h_end)
-            if code != _core.BROKEN and len(missed) == 0 and self.holds(jumps):
+            if code != _loop.BROKEN and len(missed) == 0 and self.holds(jumps):
                 self.length = min(2 * self.length, BLOCK)
                 self.careful = max(self.careful - 1, 0)
                 self.watching = max(WATCH, int(0.95 * self.watching))
@@ -129,12 +129,12 @@ class BlockWalker:
                 self.watching = int(1.5 * self.watching)
             elif few and not core.careful:
                 self.be_careful(CAREFUL)
-            elif code != _core.BROKEN and self.length > SHORTEST:
+            elif code != _loop.BROKEN and self.length > SHORTEST:
                 self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
             elif not core.careful:
                 self.be_careful(1)
             else:
-                return _core.BROKEN
+                return _loop.BROKEN
 
     def be_careful(self, blocks: int) -> None:
         self.careful, self.core.careful = blocks, blocks > 0
@@ -203,7 +203,7 @@ class BlockWalker:
     def tolerance(self) -> Floats:
         system, t, size = self.system, self.core.t, self.sizes()
         if self.guard:
-            floor = ref.EPS * size[: system.coupling.n_core].max() / system.pull(t)
+            floor = system.floor(size, t)
             if floor > ref.BLIND:
                 raise StopWalk(f"round-off ({floor:.1e} of a margin) hides what comes next")
         return system.tolerances(size, t, ref.PRECISION, ref.ROUNDING)
@@ -227,10 +227,9 @@ class BlockWalker:
             return np.flatnonzero(self.stair % 2 == 1)
         soon = self.core.urgency(self.h, rate, way)
         size = min(max(self.watching, int(np.count_nonzero(soon <= 0.0))), n_pinned - 1)
-        n_core = self.system.coupling.n_core
-        edge = n_core + np.flatnonzero(self.stair[n_core:] % 2 == 1)  # verification is for the core
-        chosen = np.zeros(len(self.stair), dtype=bool)
-        chosen[np.argpartition(soon, size)[:size]] = chosen[edge] = True
+        # Verification is for variables with a Gram row; the others are always watched.
+        chosen = ~self.system.coupling.has_row & (self.stair % 2 == 1)
+        chosen[np.argpartition(soon, size)[:size]] = True
         return np.flatnonzero(chosen)
 
     # ------------------------------------------------------------------ rescue

@@ -171,8 +171,9 @@ def _walk(
     rng: np.random.Generator,
 ) -> Trace:
     """From a solution to the stop, and what ended the walk."""
-    box = np.minimum(1.0, system.stairs.span()[: system.coupling.n_core])
-    recorder = Recorder(np.where(box > 0, box, 1.0), system.pull, max_events)
+    box = np.minimum(1.0, system.stairs.span())
+    box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
+    recorder = Recorder(box, system.pull, max_events)
     walker = make_walker(system, stair, z, t, recorder, rng)
     walker.guard = True
     complete, reason = False, ""

@@ -82,7 +82,6 @@ class Ground:
         self.h = system.residual(z, 0.0)
         self.low, self.held, self.high = self.levels(np.arange(len(z)), stair)
         self.pinned = stair % 2 == 1
-        self.edge = np.arange(len(z)) >= system.coupling.n_core
         size = system.coupling.magnitude(z) + np.abs(system.q)
         self.tolerance = system.tolerances(size, 0.0, HOLDS, 64 * EPS)
         self.free = np.flatnonzero(~self.pinned)
@@ -158,13 +157,14 @@ class Ground:
     def near(self, own: Any, e: Floats, directions: Floats, clear: Any) -> Any:
         """Whom each walk must watch, to judge by its first direction.
 
-        Pinned unpenalised variables always, and everybody where the direction is not known.
+        Pinned variables without a Gram row always, and all where the direction is not known.
         """
         moves = np.where(own, -self.z, 0.0)
         moves[:, self.free] = np.where(clear[:, None], directions, 0.0)
         sight = SIGHT * np.abs(self.system.coupling.dot(moves.T).T + e)
         room = np.minimum(self.h - self.low, self.high - self.h)
-        return ((room <= sight) | self.edge | ~clear[:, None]) & self.pinned & ~own
+        always = ~self.system.coupling.has_row
+        return ((room <= sight) | always | ~clear[:, None]) & self.pinned & ~own
 
     def wrong(self, ends: Floats, stairs: Ints, e: Floats) -> Any:
         """Whose residual, computed from the data, is not on its stair, or z outside of it."""

@@ -146,7 +146,7 @@ class Walker:
         if t_end == 0.0 and abs(self.t) <= nought:
             return left, True
         # Long ways are cut, so that drift is measured by the tolerance where the way ends.
-        shrinks = self.system.unit[1] != 0.0 and abs(self.t) > max(abs(t_end), nought)
+        shrinks = self.system.unit_moves and abs(self.t) > max(abs(t_end), nought)
         if shrinks and step > LONG * abs(self.t):
             step, self.blocking = LONG * abs(self.t), np.zeros_like(self.blocking)
         return (left, True) if step >= left else (step, False)
@@ -179,14 +179,12 @@ class Walker:
         self.h = self.system.residual(self.z, self.t)
         size = self.system.coupling.magnitude(self.z)
         size += np.abs(self.system.q + self.t * self.system.r)
-        pull = self.system.pull(self.t)
-        self.floor = EPS * size[: self.system.coupling.n_core].max() / pull
-        self.nearly = PRECISION * min(1.0, pull)  # multipliers are of order 1, or of t
+        self.floor = self.system.floor(size, self.t)
+        nearly = PRECISION * min(1.0, self.system.pull(self.t))  # multipliers are of order 1, or t
         self.tolerance = self.slack * self.system.tolerances(size, self.t, PRECISION, ROUNDING)
-        # How precisely z can be known. Unpenalised variables are of the residuals' own kind.
-        n_core = self.system.coupling.n_core
-        self.blur = self.nearly * self.box
-        self.blur[n_core:] = self.tolerance[:n_core].max()
+        # How precisely z can be known; what is no multiplier is of the residuals' own kind.
+        coarsest = self.tolerance[self.system.measured].max()
+        self.blur = np.where(self.system.boxed, nearly * self.box, coarsest)
         # Off its tread, or out of its pin's reach.
         reach = np.clip(self.h, self.level(-1), self.level(1))
         self.drift = self.h - np.where(self.tread, held, reach)
@@ -318,7 +316,7 @@ class Walker:
             v = self.solve(column)
             diagonal = self.system.coupling.block(np.array([k]), np.array([k]))[0, 0]
             pivot, size = diagonal - column @ v, abs(diagonal) + np.abs(column) @ np.abs(v)
-            if k >= self.system.coupling.n_core and len(v):
+            if not self.system.coupling.has_row[k] and len(v):
                 # It may have nothing in common with what it depends on: v is round-off then, but
                 # for the one entry that it does not see.
                 size = np.abs(column).sum() * np.abs(v).max()
@@ -335,10 +333,19 @@ class Walker:
         return None
 
     def indefinite(self, k: int) -> bool:
-        """Whether the matrix of the free variables and k has a negative eigenvalue indeed."""
-        core = np.append(self.free[self.sigma[self.free] > 0], k)
-        values = np.linalg.eigvalsh(self.system.coupling.block(core, core))
-        return bool(values[0] < -INDEFINITE * max(values[-1], -values[0]))
+        """Whether M of the free variables and k has a negative eigenvalue indeed.
+
+        M is skew between variables whose sigma differs: each sign is judged by itself.
+        """
+        some = np.append(self.free, k)
+        for sign in (1.0, -1.0):
+            part = some[self.sigma[some] == sign]
+            if len(part) == 0:
+                continue
+            values = np.linalg.eigvalsh(sign * self.system.coupling.block(part, part))
+            if values[0] < -INDEFINITE * max(values[-1], -values[0]):
+                return True
+        return False
 
     # ------------------------------------------------------------------ rescue
 

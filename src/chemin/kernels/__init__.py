@@ -1,6 +1,7 @@
 """Similarity between points: kernels by name, by function or by matrix."""
 
 from chemin.kernels._given import Function, Precomputed
+from chemin.kernels._gram import DenseGram, Gram, LowRankGram, as_gram
 from chemin.kernels._kernel import Kernel
 from chemin.kernels._make import KNOWN, make_kernel, weighted_variance
 from chemin.kernels._named import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
@@ -9,13 +10,17 @@ __all__ = [
     "KNOWN",
     "RBF",
     "Cosine",
+    "DenseGram",
     "Function",
+    "Gram",
     "Kernel",
     "Laplacian",
     "Linear",
+    "LowRankGram",
     "Polynomial",
     "Precomputed",
     "Sigmoid",
+    "as_gram",
     "make_kernel",
     "weighted_variance",
 ]

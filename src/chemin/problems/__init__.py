@@ -4,7 +4,7 @@ from .base import Certificate, Columns, Problem, Reading, Start, Turned
 from .lasso import Lasso
 from .nu_svr import NuSVR
 from .one_class import OneClass
-from .staircase import Coupling, DenseGram, LowRankGram, Staircases, StaircaseSystem
+from .staircase import Coupling, Staircases, StaircaseSystem
 from .svc import SVC
 from .svr import SVR
 
@@ -14,9 +14,7 @@ __all__ = [
     "Certificate",
     "Columns",
     "Coupling",
-    "DenseGram",
     "Lasso",
-    "LowRankGram",
     "NuSVR",
     "OneClass",
     "Problem",

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import DenseGram
 from .base import EPS, Certificate, Columns, Problem, Reading, Start, relative_gap
-from .staircase import Coupling, DenseGram, Floats, Ints, Staircases, StaircaseSystem
+from .staircase import Coupling, Floats, Ints, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
 
@@ -49,7 +50,7 @@ class Lasso(Problem):
             stairs=Staircases.build(
                 p, first="tread", stairs=[(0.0, -level), (0.0, 0.0), (0.0, level)]
             ),
-            unit=(float(np.abs(self._correlation() / (self.length * self.size)).max()), 0.0),
+            unit=(float(np.abs(self._correlation() / (self.length * self.size)).max()) or 1.0, 0.0),
         )
 
     def _correlation(self) -> Floats:

@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..kernels import LowRankGram, as_gram
 from .base import (
     AT_BOUND,
     EPS,
@@ -45,10 +46,8 @@ from .staircase import (
     Coupling,
     Floats,
     Ints,
-    LowRankGram,
     Staircases,
     StaircaseSystem,
-    as_gram,
     endless_tread,
 )
 from .svr import ABOVE, BELOW, LOWER, SVR, UPPER, WITHIN

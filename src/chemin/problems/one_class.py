@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import LowRankGram, as_gram
 from .base import (
     EPS,
     Certificate,
@@ -32,10 +33,8 @@ from .staircase import (
     Coupling,
     Floats,
     Ints,
-    LowRankGram,
     Staircases,
     StaircaseSystem,
-    as_gram,
     endless_tread,
 )
 

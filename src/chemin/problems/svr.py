@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..kernels import LowRankGram, as_gram
 from .base import (
     EPS,
     NEARLY_ZERO,
@@ -35,10 +36,8 @@ from .staircase import (
     Coupling,
     Floats,
     Ints,
-    LowRankGram,
     Staircases,
     StaircaseSystem,
-    as_gram,
     endless_tread,
 )
 

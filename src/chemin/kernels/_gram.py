@@ -1,0 +1,108 @@
+"""Gram matrices as operators: stored, or Z Z' by its factor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chemin._checks import Array as Floats
+
+Ints = NDArray[np.intp]
+
+# A vector with so many times more entries than non-zeros: reading their rows alone is quicker.
+FEW = 8
+
+
+def _product(A: Floats, v: Floats) -> Floats:
+    """A v, A symmetric."""
+    if v.ndim == 1:
+        some = np.flatnonzero(v)
+        if FEW * len(some) < len(v):
+            return v[some] @ A[some]
+    return A @ v
+
+
+@dataclass(frozen=True)
+class DenseGram:
+    """A symmetric matrix that is stored."""
+
+    matrix: Floats
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def dot(self, v: Floats) -> Floats:
+        return _product(self.matrix, v)
+
+    def magnitude(self, v: Floats) -> Floats:
+        """|A| |v|: what round-off in `dot` is proportional to."""
+        return _product(self.absolute, np.abs(v))
+
+    @cached_property
+    def absolute(self) -> Floats:
+        return self.matrix if self.matrix.min() >= 0 else np.abs(self.matrix)
+
+    def diagonal(self) -> Floats:
+        return self.matrix.diagonal()
+
+    def block(self, rows: Ints, cols: Ints) -> Floats:
+        return self.matrix[np.ix_(rows, cols)]
+
+    def rows(self, i: Ints | int) -> Floats:
+        return self.matrix[i]
+
+    def among(self, rows: Ints) -> Floats:
+        """The matrix of these points alone."""
+        return np.ascontiguousarray(self.block(rows, rows))
+
+    def own(self, v: Floats) -> Floats:
+        """The diagonal of A v."""
+        return np.einsum("ij,ji->i", self.matrix, v)
+
+
+@dataclass(frozen=True)
+class LowRankGram:
+    """Z Z', never formed: a product costs twice the size of Z, an entry one row of it."""
+
+    factor: Floats
+
+    def __len__(self) -> int:
+        return len(self.factor)
+
+    def dot(self, v: Floats) -> Floats:
+        return self.factor @ (self.factor.T @ v)
+
+    __matmul__ = dot
+
+    def magnitude(self, v: Floats) -> Floats:
+        """|Z| |Z'| |v|: what round-off in `dot` is proportional to."""
+        return self.absolute @ (self.absolute.T @ np.abs(v))
+
+    @cached_property
+    def absolute(self) -> Floats:
+        return np.abs(self.factor)
+
+    def diagonal(self) -> Floats:
+        return np.einsum("ij,ij->i", self.factor, self.factor)
+
+    def block(self, rows: Ints, cols: Ints) -> Floats:
+        return self.factor[rows] @ self.factor[cols].T
+
+    def rows(self, i: Ints | int) -> Floats:
+        return self.factor[i] @ self.factor.T
+
+    def among(self, rows: Ints) -> LowRankGram:
+        return LowRankGram(np.ascontiguousarray(self.factor[rows]))
+
+    def own(self, v: Floats) -> Floats:
+        return np.einsum("ij,ji->i", self.factor, self.factor.T @ v)
+
+
+Gram = DenseGram | LowRankGram
+
+
+def as_gram(K: Floats | LowRankGram) -> Gram:
+    return DenseGram(K) if isinstance(K, np.ndarray) else K
