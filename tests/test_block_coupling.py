@@ -28,8 +28,8 @@ class Laplacian:
     def __init__(self, seed, m, extra):
         X, sign = make_moons(100, noise=0.08, random_state=seed)
         sign = 2.0 * sign - 1.0
-        labelled = [np.flatnonzero(sign == 1)[: m // 2 + extra], np.flatnonzero(sign == -1)[: m // 2]]
-        labelled = np.concatenate(labelled)
+        positive, negative = np.flatnonzero(sign == 1), np.flatnonzero(sign == -1)
+        labelled = np.concatenate([positive[: m // 2 + extra], negative[: m // 2]])
         order = np.concatenate([labelled, np.setdiff1d(np.arange(100), labelled)])
         X, self.y, self.m = X[order], sign[labelled], len(labelled)
         K = rbf_kernel(X, gamma=2.0)
@@ -100,9 +100,7 @@ class Laplacian:
         shrunk = np.sign(step) * np.maximum(np.abs(step) - lambda1, 0.0)
         margin = self.y * (self.K[:m] @ beta + b)
         clipped = np.clip(alpha + 1.0 - margin, 0.0, 1.0)
-        return max(
-            np.abs(beta - shrunk).max(), np.abs(alpha - clipped).max(), abs(self.y @ alpha)
-        )
+        return max(np.abs(beta - shrunk).max(), np.abs(alpha - clipped).max(), abs(self.y @ alpha))
 
 
 every_problem = pytest.mark.parametrize("m, extra", [(4, 0), (16, 3), (10, 0), (6, 9)])

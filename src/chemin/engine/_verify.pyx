@@ -18,7 +18,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from chemin.engine._blas cimport blas_int, dot, gemv_t
+from chemin.engine._blas cimport dot, gemv_t
 from chemin.engine._entries cimport has_row
 from chemin.engine._loop cimport Loop
 

@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
-from .reference import EPS, Walker, asked_for
+from .rescue import RescuedWalker
+from .tolerances import EPS, reference_asked_for
 from .trace import Recorder, StuckError
 
 try:
@@ -60,7 +61,7 @@ def walk_out(
     still = system.frozen(t, np.zeros(len(system)))
     ends = np.tile(z, (len(jobs), 1))
     doubtful = list(range(len(jobs)))
-    if Walk is not None and not asked_for():
+    if Walk is not None and not reference_asked_for():
         ground = Ground(replace(still, r=np.zeros(len(system))), stair, z)
         some = max(int(TOGETHER / len(z)), 1)
         parts = [slice(k, k + some) for k in range(0, len(jobs), some)]
@@ -192,7 +193,7 @@ def by_reference(still: StaircaseSystem, stair: Ints, z: Floats, job: Job) -> Fl
     value[job.variables, 1::2] += pins
     slope[job.variables, 1::2] = -pins
     moving = replace(still, q=still.q - job.e, r=job.e, stairs=Staircases(value, slope))
-    walker = Walker(moving, stair, z, 1.0, Recorder(), np.random.default_rng(0))
+    walker = RescuedWalker(moving, stair, z, 1.0, Recorder(), np.random.default_rng(0))
     walker.walk(2.0)
     end = walker.z.copy()
     end[job.variables] = 0.0

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -82,6 +82,22 @@ class Staircases:
         tread, below, above = tread[:, :width], below[:, :width], above[:, :width]
         with np.errstate(invalid="ignore"):
             return np.where(np.isfinite(tread), above - below, 0.0).max(axis=1)
+
+    @cached_property
+    def _first(self) -> Ints:
+        """Where the stairs of each variable begin, in the table as one row."""
+        return self.value.shape[1] * np.arange(len(self))
+
+    def level(self, stair: Ints, t: float) -> Floats:
+        """The value at t of a stair of each variable; `stair` has one column a variable."""
+        at = self._first + stair
+        return self.value.take(at) + t * self.slope.take(at)
+
+    def off(self, stair: Ints, h: Floats, t: float) -> Floats:
+        """How far residuals are off their treads, or out of the reach of their pins."""
+        tread = stair % 2 == 0
+        reach = np.clip(h, self.level(stair - 1, t), self.level(stair + 1, t))
+        return h - np.where(tread, self.level(stair, t), reach)
 
     def frozen(self, t: float) -> Staircases:
         """The same staircases, standing still where they are at t."""
@@ -230,16 +246,16 @@ class Coupling(Bordered):
     index: Ints
     sign: Floats
     border: Floats
+    sigma: Floats = field(init=False)
 
     semidefinite = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", np.where(self.has_row, 1.0, -1.0))
 
     @cached_property
     def rows(self) -> Rows:
         return Rows(self.index, len(self.gram))
-
-    @cached_property
-    def sigma(self) -> Floats:
-        return np.where(self.has_row, 1.0, -1.0)
 
     @property
     def layout(self) -> Layout:
@@ -381,7 +397,7 @@ class StaircaseSystem:
     such as intercepts, is of the residuals' own kind. By default: those that have a Gram row.
     """
 
-    coupling: Bordered
+    coupling: Any  # a Coupling or a BlockCoupling: the engine asks for what `Bordered` has
     q: Floats
     r: Floats
     stairs: Staircases
