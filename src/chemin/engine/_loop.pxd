@@ -1,6 +1,7 @@
 """The loop of the compiled walk."""
 
-from chemin.engine._working_set cimport Hit, WorkingSet
+from chemin.engine._system cimport Hit
+from chemin.engine._working_set cimport WorkingSet
 
 
 cdef class Loop(WorkingSet):

@@ -6,6 +6,13 @@ cdef enum:
     MOST_GROUPS = 8
 
 
+cdef struct Hit:  # what a ratio test finds
+    double step
+    Py_ssize_t at  # a slot or a row; -1: none
+    bint slot
+    int side
+
+
 cdef class System:
     cdef:
         # the coupling

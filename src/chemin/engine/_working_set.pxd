@@ -1,13 +1,7 @@
 """The watched pinned variables, and those at corners."""
 
 from chemin.engine._record cimport Record
-
-
-cdef struct Hit:  # what a ratio test finds
-    double step
-    Py_ssize_t at  # a slot or a row; -1: none
-    bint slot
-    int side
+from chemin.engine._system cimport Hit
 
 
 cdef class WorkingSet(Record):

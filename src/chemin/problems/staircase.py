@@ -259,10 +259,11 @@ class Coupling(Bordered):
 
     @property
     def layout(self) -> Layout:
-        factored = isinstance(self.gram, LowRankGram)
-        stored = self.gram.factor if isinstance(self.gram, LowRankGram) else self.gram.matrix
-        group = np.zeros(self.n_rows, dtype=np.intp)
-        return Layout(group, self.index, [[stored]], [len(self.gram)], factored)
+        group, counts = np.zeros(self.n_rows, dtype=np.intp), [len(self.gram)]
+        if isinstance(self.gram, LowRankGram):
+            factor = np.ascontiguousarray(self.gram.factor)
+            return Layout(group, self.index, [[factor]], counts, factored=True)
+        return Layout(group, self.index, [[_by_rows(self.gram.matrix)]], counts)
 
     @cached_property
     def root(self) -> Floats:
@@ -343,22 +344,23 @@ class BlockCoupling(Bordered):
                     largest[members] = np.maximum(largest[members], entries)
         return np.append(np.sqrt(largest), np.ones(self.border.shape[1]))
 
-    def _each(self, x: Floats, absolute: bool) -> Floats:
-        """A x, or |A| x."""
+    @cached_property
+    def absolute(self) -> BlockCoupling:
+        """The same groups with |A|."""
+        return replace(self, blocks={k: np.abs(a) for k, a in self.blocks.items()})
+
+    def _dot(self, x: Floats) -> Floats:
         out = np.zeros_like(x)
         for h, (columns, from_h) in enumerate(zip(self.members, self.rows)):
             folded = from_h.fold(x[columns])
             for g, (rows, to_g) in enumerate(zip(self.members, self.rows)):
                 a = self.view(g, h)
                 if a is not None:
-                    out[rows] += ((np.abs(a) if absolute else a) @ folded)[to_g.index]
+                    out[rows] += (a @ folded)[to_g.index]
         return out
 
-    def _dot(self, x: Floats) -> Floats:
-        return self._each(x, absolute=False)
-
     def _magnitude(self, x: Floats) -> Floats:
-        return self._each(x, absolute=True)
+        return self.absolute._dot(x)
 
     def _block(self, i: Ints, j: Ints) -> Floats:
         out = np.zeros((len(i), len(j)))
