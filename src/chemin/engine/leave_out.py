@@ -98,7 +98,7 @@ class Ground:
             setattr(self.walk, name, value)
 
     def leave(self, jobs: list[Job], ends: Floats) -> list[int]:
-        """Puts z at the end of each walk into `ends`; returns the jobs that are left to the reference."""
+        """Put z at the end of each walk into `ends`; returns the jobs left to the reference."""
         e, own = np.array([job.e for job in jobs]), np.zeros(ends.shape, dtype=bool)
         for j, job in enumerate(jobs):
             own[j, job.variables] = True
@@ -168,7 +168,7 @@ class Ground:
         return ((room <= sight) | always | ~clear[:, None]) & self.pinned & ~own
 
     def wrong(self, ends: Floats, stairs: Ints, e: Floats) -> Any:
-        """Which residuals, computed from the data, are not on their stairs, or z outside of them."""
+        """Where residuals, computed from the data, are off their stairs, or z outside of them."""
         low, held, high = (np.tile(x, (len(ends), 1)) for x in (self.low, self.held, self.high))
         j, k = np.nonzero(stairs != self.stair)
         low[j, k], held[j, k], high[j, k] = self.levels(k, stairs[j, k])
