@@ -15,13 +15,14 @@ cdef class WorkingSet(Record):
         double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_sigma
         double[::1] hw, hd, hj  # h, h', and h' along a jump
         double[:, ::1] GW  # rows of G, by slots
+        double[::1] column
         # of each slot: where GW has the row of a variable that entered or left in this block, and
         # the breakpoint at which it left, from this level
         Py_ssize_t[::1] slot_row, left_at
         double[::1] left_from
         # of every variable
         object measured, boxed
-        double[::1] tol, keep, keep_value, keep_slope, blur
+        const double[::1] tol, keep, keep_value, keep_slope, blur
         # corners: offsets are infinite away from them
         double[::1] off_lo, off_hi
         Py_ssize_t[::1] cornered  # rows with offsets

@@ -14,7 +14,7 @@ from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from chemin.engine._blas cimport gemv_t
-from chemin.engine._entries cimport entry
+from chemin.engine._entries cimport row
 
 cdef double EPS = np.finfo(np.float64).eps
 
@@ -43,7 +43,7 @@ cdef class WorkingSet(Record):
         self.GW = np.zeros((self.wcap, self.cap))
         self.w_var, self.cornered = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
-        self.hw, self.hd, self.hj = (np.zeros(self.wcap) for _ in range(3))
+        self.hw, self.hd, self.hj, self.column = (np.zeros(self.wcap) for _ in range(4))
         self.w_lo, self.w_los, self.w_hi, self.w_his = (np.zeros(self.wcap) for _ in range(4))
         self.w_tol, self.w_root, self.w_r, self.w_sigma = (np.zeros(self.wcap) for _ in range(4))
 
@@ -81,8 +81,8 @@ cdef class WorkingSet(Record):
         """
         cdef Py_ssize_t i, w
         self._reserve_rows(len(variables) + self.ucap + 1)
-        self.tol, self.keep = np.array(tol), np.array(keep)
-        self.keep_value, self.keep_slope = np.array(keep_value), np.array(keep_slope)
+        self.tol, self.keep = tol, keep
+        self.keep_value, self.keep_slope = keep_value, keep_slope
         # How precisely z can be known; what is no multiplier is of the residuals' own kind.
         coarsest = np.max(tol[self.measured])
         self.blur = np.where(self.boxed, self.precision * np.asarray(self.box), coarsest)
@@ -118,8 +118,9 @@ cdef class WorkingSet(Record):
     cdef void _new_column(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil:
         """Slot s of variable i in all rows of GW: along a row of G, for it is symmetric."""
         cdef Py_ssize_t w
+        row(&self.G, i, self.nw, &self.w_var[0], &self.column[0])
         for w in range(self.nw):
-            self.GW[w, s] = entry(&self.G, i, self.w_var[w])
+            self.GW[w, s] = self.column[w]
 
     # ------------------------------------------------------------------ speeds and their noise
 

@@ -61,6 +61,8 @@ class BlockWalker:
         core.nil, core.frail = NIL, FRAIL
         core.longest = tol.LONG if system.unit_moves else np.inf
         core.look_again = LOOK_AGAIN if system.unit_moves else 0.0
+        # The part of `keep` that moves with t.
+        self.linear = [KEEP[0] * tol.PRECISION * u for u in system.unit]
         self.box = np.minimum(1.0, system.stairs.span())
         self.passed = 0
         self.helper = Helper()
@@ -103,12 +105,11 @@ class BlockWalker:
         self.be_careful(self.careful)
         core.precision = tol.PRECISION * min(1.0, self.system.pull(t0))
         watched, tolerance, keep = self.choose(way), self.tolerance, self.keep
-        linear = [KEEP[0] * tol.PRECISION * u for u in self.system.unit]
-        keep -= np.abs(linear[0] + t0 * linear[1])
+        keep -= np.abs(self.linear[0] + t0 * self.linear[1])  # the core adds it where it stands
         while True:
             saved = core.snapshot()
             core.limit = self.length
-            core.watch(watched, self.h, tolerance, keep, *linear)
+            core.watch(watched, self.h, tolerance, keep, *self.linear)
             code = int(core.run(way, t_end))
             missed = core.verify(self.h, t0, h_end)
             if code != _loop.BROKEN and len(missed) == 0 and self.holds(jumps):

@@ -426,23 +426,36 @@ class StaircaseSystem:
         """Whether each row has a unit; the others are measured by their own terms."""
         return (self.unit[0] != 0.0) | (self.unit[1] != 0.0)
 
-    @property
+    @cached_property
     def unit_moves(self) -> bool:
         return bool(np.any(self.unit[1]))
 
+    @cached_property
+    def _different(self) -> tuple[Floats, Floats]:
+        """The units of measured rows; only one of them if they are all the same."""
+        value, slope = (x[self.measured] for x in self.unit)
+        same = np.all(value == value[:1]) and np.all(slope == slope[:1])
+        return (value[:1], slope[:1]) if same else (value, slope)
+
     def units(self, t: float) -> Floats:
         """The unit of each row at t; 0 for rows that have none."""
-        size = np.abs(self.unit[0] + t * self.unit[1])
-        return np.where(self.measured & (size == 0.0), 1.0, size)
+        out = np.zeros(len(self))
+        out[self.measured] = self._sizes(t)
+        return out
+
+    def _sizes(self, t: float) -> Floats:
+        """The different units at t. A unit that vanishes measures nothing: 1 stands for it."""
+        value, slope = self._different
+        size = np.abs(value + t * slope)
+        return np.where(size == 0.0, 1.0, size)
 
     def pull(self, t: float) -> float:
         """The smallest unit: changes of multipliers are seen by the row that sees most."""
-        return float(self.units(t)[self.measured].min(initial=np.inf))
+        return float(self._sizes(t).min())
 
     def floor(self, size: Floats, t: float) -> float:
         """Round-off of residuals, in their units; `size` is the sum of absolute terms."""
-        rows = self.measured
-        return float(np.finfo(np.float64).eps * (size[rows] / self.units(t)[rows]).max())
+        return float(np.finfo(np.float64).eps * (size[self.measured] / self._sizes(t)).max())
 
     def tolerances(self, size: Floats, t: float, precision: float, rounding: float) -> Floats:
         """How precisely residuals can and must be known; `size` is the sum of absolute terms."""
