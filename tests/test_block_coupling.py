@@ -9,13 +9,16 @@ with P = lambda2 K + mu K L K, L the Laplacian of a graph. As a staircase system
         [ 0     -y'    0 ]   b:     endless tread
 """
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
-from chemin.engine import follow
+from chemin.engine import Job, follow, walk_out
 from chemin.problems import BlockCoupling, StaircaseSystem, Start
 from chemin.problems.staircase import Staircases, endless_tread
 
@@ -141,3 +144,42 @@ def test_laplacian_path(seed, m, extra, monkeypatch):
         assert worst <= 1e-9, (name, worst)
         f[name] = problem.K @ z[: len(problem.K)]
     np.testing.assert_allclose(f["compiled"], f["reference"], atol=1e-8)
+
+
+def test_rows_may_have_units_of_their_own(monkeypatch):
+    """Oracle: the optimality conditions. The unit of beta is lambda1, that of margins 1."""
+    problem = Laplacian(1, 16, 3)
+    n, m = len(problem.K), problem.m
+    unit = (np.repeat([0.0, 1.0, 0.0], [n, m, 1]), np.repeat([1.0, 0.0, 0.0], [n, m, 1]))
+    system = replace(problem.system, unit=unit)
+    np.testing.assert_array_equal(system.units(0.5), np.repeat([0.5, 1.0, 0.0], [n, m, 1]))
+    assert system.pull(0.5) == 0.5 and not system.measured[-1]
+    monkeypatch.setattr(Laplacian, "system", system)
+    for engine in ("", "reference"):
+        monkeypatch.setenv("CHEMIN_ENGINE", engine)
+        trace = problem.path()
+        assert trace.complete, trace.reason
+        values = np.unique(trace.events["t"])
+        z = trace.solutions(values)
+        assert max(problem.residual(v, z[:, k]) for k, v in enumerate(values)) <= 1e-9
+
+
+def test_labels_left_out(monkeypatch):
+    """Oracle: the reference, with a pin that moves; and the optimality conditions of the others."""
+    problem = Laplacian(2, 10, 0)
+    n, m, t = len(problem.K), problem.m, 0.05
+    stair, z = problem.path().state(t)
+    jobs = [Job(np.array([n + i]), np.zeros(len(z))) for i in range(m)]
+    ends, failed = walk_out(problem.system, t, stair, z, jobs)
+    monkeypatch.setenv("CHEMIN_ENGINE", "reference")
+    slow, slow_failed = walk_out(problem.system, t, stair, z, jobs)
+    assert len(failed) == len(slow_failed) == 0
+    f, g = (problem.K @ x[:n] for x in (ends, slow))
+    np.testing.assert_allclose(f, g, atol=1e-9)
+    for i in range(m):
+        rest = copy(problem)
+        rest.y = np.where(np.arange(m) == i, 0.0, problem.y)  # the point stays, without its label
+        z = ends[:, i].copy()
+        assert z[n + i] == 0.0
+        z[n + i] = 1.0  # where a margin of 0 puts a multiplier that counts for nothing
+        assert rest.residual(t, z) <= 1e-9
