@@ -45,7 +45,8 @@ sanitize: $(VENV)/installed-test
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc \
 	    PYTHONPATH=$(VENV)/sanitized $(ONE_THREAD) $(PY) -m pytest -s \
-	    tests/test_engines.py tests/test_threads.py tests/test_leave_one_out.py
+	    tests/test_engines.py tests/test_small_blocks.py tests/test_block_coupling.py \
+	    tests/test_threads.py tests/test_leave_one_out.py
 
 bench: $(VENV)/installed-test
 	@$(PY) benchmarks/run.py

@@ -25,6 +25,7 @@ FREQUENCY = 997  # samples a second
 WALKS = 3
 TOP = 12
 ATTACH = 0.5  # seconds that perf needs before it samples
+CORE = ("_system.", "_factor.", "_record.", "_working_set.", "_loop.", "_verify.", "_leave_out.")
 KINDS = {
     "blas": "BLAS and LAPACK",
     "core": "compiled engine",
@@ -89,7 +90,7 @@ def _kind(library: str) -> str:
     name = library.lower()
     if any(word in name for word in ("openblas", "mkl", "blis", "lapack", "libblas")):
         return "blas"
-    if name.startswith("_core."):
+    if name.startswith(CORE):
         return "core"
     if ".cpython-" in name:
         return "numpy"

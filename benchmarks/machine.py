@@ -55,7 +55,7 @@ def release(name: str) -> str:
 
 
 def engine() -> str:
-    missing = importlib.util.find_spec("chemin.engine._core") is None
+    missing = importlib.util.find_spec("chemin.engine._verify") is None
     if missing or os.environ.get("CHEMIN_ENGINE") == "reference":
         return "reference (nothing compiled takes part)"
     return "compiled"

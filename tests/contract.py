@@ -131,6 +131,9 @@ CASES = [
 ]
 
 
+LABELS, NUMBERS = (next(c for c in CASES if c.name == n) for n in ("svc in lambda", "svr in lambda"))
+
+
 # ---------------------------------------------------------------------- data
 
 

@@ -102,7 +102,7 @@ class TestCompiledCore:
     @pytest.mark.parametrize("n, free", [(2, 1), (30, 7), (30, 29), (200, 60)])
     def test_push_equals_numpy(self, n, free):
         """Oracle: M x by NumPy, for a step x of the free variables."""
-        from chemin.engine._core import Core
+        from chemin.engine._verify import Core
 
         from chemin.problems import SVC
 

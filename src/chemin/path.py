@@ -279,7 +279,7 @@ class Path:
         positive = self.breakpoints[self.breakpoints > 0]
         last = float(positive.min()) if positive.size else self.start
         z = np.abs(self._trace.solutions(np.array([0.0, last / self._problem.unit])))
-        end, before = z[: self._problem.system.coupling.n_core].max(axis=0, initial=0.0)
+        end, before = z[self._problem.system.boxed].max(axis=0, initial=0.0)
         if end > AT_PIN * before:
             raise ValueError(
                 "lambda = 0 has no solution here: f grows without end, for no function fits these "

@@ -83,7 +83,7 @@ def test_pieces_adjoin(case):
 def test_the_middle_of_an_interval_bends_between_events():
     """Oracle: the intercept of `at`; without cuts it would be off by much more."""
     rng = np.random.default_rng(1)
-    X, y, case = rng.normal(size=(8, 1)), rng.normal(size=8), CASES[1]
+    X, y, case = rng.normal(size=(8, 1)), rng.normal(size=8), NUMBERS
     path = case(X, y, kernel="rbf", gamma=GAMMA)
     new = np.array([[0.3], [3.0]])
     pieces = gathered(path, crossing(case, "rbf", X, new))

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""The compiled walk of `leave_out.py`: one point on its way out, seen by a few others.
+"""The compiled walk of `leave_out.py`: one point leaves, with a small working set.
 
-Free variables and those who come to their treads have slots; who leaves a tread leaves its slot
-empty and is watched from then on, like the pinned variables that the caller names. Nobody else is
-looked at: whether the end is a solution is for the caller to check.
+Free variables have slots, and so do variables that come to a tread. A variable that leaves a tread
+leaves its slot empty and is watched from then on, like the pinned variables that the caller names.
+No others take part in ratio tests: the caller checks whether the end is a solution.
 """
 
 import numpy as np
@@ -12,7 +12,8 @@ from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
 from chemin.engine._blas cimport dot, gemv_t
-from chemin.engine._entries cimport Entries, entry, row
+from chemin.engine._entries cimport entry, has_row, row
+from chemin.engine._system cimport Hit, System
 
 cdef enum:
     ROOM = 60  # variables that may come to a tread in a walk,
@@ -26,16 +27,11 @@ cdef enum Code:
     DOUBTFUL
 
 
-cdef class Walk:
+cdef class Walk(System):
     """Made once for a solution, used for one point after the other."""
 
     cdef:
-        # the system
-        const double[:, ::1] A, border, value
-        const Py_ssize_t[::1] p
-        const double[::1] sign, sigma
-        Entries G
-        Py_ssize_t N, n_core, m, room  # m free variables at the start; room: slots there are
+        Py_ssize_t m, room  # m free variables at the start; room: slots there are
         double unit  # of entries of G
         # the solution from which all walks begin
         const double[:, ::1] H, GF
@@ -51,7 +47,7 @@ cdef class Walk:
         double[::1] z, zd, lo, hi, g, v, work, start
         double[:, ::1] U
         double[::1] d
-        # those watched
+        # rows: the watched variables
         Py_ssize_t nw
         Py_ssize_t[::1] w_var
         char[::1] w_on
@@ -60,20 +56,8 @@ cdef class Walk:
         public double doubt, nil, still, later
 
     def __init__(self, system, stair, z, h, free, G, H):
-        coupling = system.coupling
-        gram = coupling.gram
-        factored = hasattr(gram, "factor")
-        self.A = np.ascontiguousarray(gram.factor if factored else gram.matrix)
-        self.p = np.ascontiguousarray(coupling.index, dtype=np.intp)
-        self.sign, self.sigma = np.ascontiguousarray(coupling.sign), coupling.sigma
-        self.border = np.ascontiguousarray(coupling.border)
-        self.value = np.ascontiguousarray(system.stairs.value)
-        self.N, self.n_core, self.m = len(system), coupling.n_core, len(free)
-        self.G = Entries(
-            &self.A[0, 0], self.A.shape[1], factored, &self.p[0], &self.sign[0],
-            &self.border[0, 0], self.n_core, self.N - self.n_core,
-        )
-        self.unit = np.max(coupling.sign**2 * gram.diagonal()[coupling.index])
+        super().__init__(system)
+        self.m, self.unit = len(free), np.max(np.square(self.root[: self.n_rows]))
         self.H, self.GF, self.free = np.ascontiguousarray(H), np.ascontiguousarray(G), free
         where = np.full(self.N, -1, dtype=np.intp)
         where[free] = np.arange(self.m)
@@ -91,11 +75,11 @@ cdef class Walk:
         self, own, const double[::1] e, const Py_ssize_t[::1] watched, direction, bint jumps,
         bint mend,
     ):
-        """The point with these variables leaves, while g moves by e, and some are watched.
+        """The point with these variables leaves, while g moves by e.
 
-        `direction`: z' of those free, if it is known. Jumps may move every residual: they are made
-        only if `jumps` says that all are watched. Returns whether the walk got there; residuals on
-        treads are mended at the end, if so wished.
+        `direction` is z' of the free variables, if it is known. Jumps may move every residual: they
+        are made only if `jumps` says that all are watched. With `mend`, residuals on treads are
+        corrected at the end. Returns whether the walk has arrived.
         """
         cdef Py_ssize_t s, w, most = len(watched) + DEPARTURES
         cdef const double[::1] zd = direction
@@ -167,20 +151,19 @@ cdef class Walk:
         return GOES_ON
 
     cdef Code _walk(self) noexcept nogil:
-        cdef Py_ssize_t _, who
-        cdef int side
+        cdef Py_ssize_t _
         cdef double step, done = 0.0
-        cdef bint slot
+        cdef Hit hit
         cdef Code code
         for _ in range(PATIENCE):
             self._rates(&self.zd[0], False, -1, 0.0)
-            step = self._first_block(&self.zd[0], -1, -1, &who, &slot, &side)
-            step = min(step, 1.0 - done)
+            hit = self._first_block(&self.zd[0], -1, -1)
+            step = min(hit.step, 1.0 - done)
             self._advance(&self.zd[0], step)
             done += step
             if done >= 1.0:
                 return DONE
-            code = self._leave(who, side, False) if slot else self._enter(who, side)
+            code = self._pass(&hit)
             if code != GOES_ON:
                 return code
         return DOUBTFUL
@@ -188,7 +171,7 @@ cdef class Walk:
     cdef void _rates(
         self, const double *zd, bint jump, Py_ssize_t row_, double speed
     ) noexcept nogil:
-        """h' of those watched, and how fast round-off moves.
+        """h' of the rows, and the speeds below which nothing moves.
 
         Along a jump neither the point nor g moves, but a row may, at this speed.
         """
@@ -196,11 +179,11 @@ cdef class Walk:
         cdef double largest = fabs(speed), total = 0.0
         if not jump:
             total, largest = self.total_own, self.largest_own
-        elif row_ >= 0 and self.w_var[row_] < self.n_core:
+        elif row_ >= 0 and has_row(&self.G, self.w_var[row_]):
             total = fabs(speed)
         for s in range(self.n_slots):
             largest = max(largest, fabs(zd[s]))
-            if self.owner[s] < self.n_core:
+            if has_row(&self.G, self.owner[s]):
                 total += fabs(zd[s])
         self.noise_z, self.noise_h = self.still * largest, self.still * self.unit * total
         gemv_t(&self.GW[0, 0], self.room, self.nw, self.n_slots, 1.0, zd, 0.0, &self.hd[0])
@@ -213,21 +196,26 @@ cdef class Walk:
                 self.hd[w] += entry(&self.G, i, self.w_var[row_]) * speed
             self.hd[w] *= -self.sigma[i]
 
-    cdef double _first_block(
-        self, const double *zd, Py_ssize_t but_slot, Py_ssize_t but_row,
-        Py_ssize_t *who, bint *slot, int *side,
+    cdef Code _pass(self, const Hit *hit) noexcept nogil:
+        """The blocking variable goes over its corner."""
+        if hit.slot:
+            return self._leave(hit.at, hit.side, False)
+        return self._enter(hit.at, hit.side)
+
+    cdef Hit _first_block(
+        self, const double *zd, Py_ssize_t but_slot, Py_ssize_t but_row
     ) noexcept nogil:
-        """Who reaches the end of a stair first, on which side; returns how far that is."""
+        """The ratio test, without one slot and one row."""
         cdef Py_ssize_t s, w
-        cdef double step, late, best = INFINITY, out = INFINITY
-        who[0], slot[0], side[0] = -1, True, 0
+        cdef double step, late, best = INFINITY
+        cdef Hit hit = Hit(INFINITY, -1, True, 0)
         for s in range(self.n_slots):
             if fabs(zd[s]) <= self.noise_z or self.slot_var[s] < 0 or s == but_slot:
                 continue
             step = max(((self.hi[s] if zd[s] > 0.0 else self.lo[s]) - self.z[s]) / zd[s], 0.0)
             if step < best:
-                best = out = step
-                who[0], slot[0], side[0] = s, True, 1 if zd[s] > 0.0 else -1
+                best = step
+                hit = Hit(step, s, True, 1 if zd[s] > 0.0 else -1)
         for w in range(self.nw):
             if fabs(self.hd[w]) <= self.noise_h or not self.w_on[w] or w == but_row:
                 continue
@@ -236,9 +224,9 @@ cdef class Walk:
             # Of two that block together the one that goes down from a pin is first.
             late = step * (1.0 + self.later) if self.hd[w] > 0.0 else step
             if late < best:
-                best, out = late, step
-                who[0], slot[0], side[0] = w, False, 1 if self.hd[w] > 0.0 else -1
-        return out
+                best = late
+                hit = Hit(step, w, False, 1 if self.hd[w] > 0.0 else -1)
+        return hit
 
     cdef void _advance(self, const double *zd, double step) noexcept nogil:
         cdef Py_ssize_t s, w
@@ -307,11 +295,11 @@ cdef class Walk:
         self.k += 1
 
     cdef void _mend(self) noexcept nogil:
-        """What residuals on treads are off at the end, computed from their start, is taken away."""
+        """Take away the drift of residuals on treads, computed from their start."""
         cdef:
             Py_ssize_t s, x, i, n = self.n_slots
             double level
-            double *off = &self.zd[0]  # it has served its turn
+            double *off = &self.zd[0]  # the direction is no longer needed
             double *moved = &self.start[0]
             double *g = &self.g[0]
         for s in range(n):
@@ -360,13 +348,16 @@ cdef class Walk:
                 size += fabs(g[s] * v[s])
                 wide += fabs(g[s])
                 largest = max(largest, fabs(v[s]))
-            if i >= self.n_core:  # as in the reference: v may be round-off where g is not zero
+            for s in range(new):  # as in the reference: such entries count as the largest does
+                if self.slot_var[s] >= 0 and not has_row(&self.G, self.slot_var[s]):
+                    size += fabs(g[s]) * largest
+            if not has_row(&self.G, i):  # as in the reference: v may be round-off
                 size = wide * largest
             if sigma * pivot > self.doubt * size:
                 break
-            if sigma * pivot > self.nil * size or i >= self.n_core:
+            if sigma * pivot > self.nil * size or not has_row(&self.G, i):
                 return DOUBTFUL
-            # A jump: along the null vector, at a standing s, until somebody makes way.
+            # A jump: along the null vector, at a standing s, until a variable blocks.
             for s in range(new):
                 v[s] = -side * v[s]
             if self._jump(v, -1, w, side) != GOES_ON:
@@ -374,7 +365,7 @@ cdef class Walk:
             if self.stair[i] != stair:  # it has gone all the way to its next pin
                 return GOES_ON
             new = self.n_slots
-        # What the row asks for, less what it has: G_i z' for all that move, the point among them.
+        # The speed that keeps the residual on its tread; w_pull is the part of the point itself.
         speed = -sigma * self.e[i] - dot(new, g, &self.zd[0]) - self.w_pull[w]
         speed /= pivot
         for s in range(new):
@@ -410,7 +401,7 @@ cdef class Walk:
             pivot = sigma * u[x] * largest
             if pivot > self.doubt * size:
                 break
-            if pivot > self.nil * size or i >= self.n_core:
+            if pivot > self.nil * size or not has_row(&self.G, i):
                 return DOUBTFUL
             for s in range(self.n_slots):
                 u[s] = -side * sigma * u[s]
@@ -431,10 +422,9 @@ cdef class Walk:
         return GOES_ON
 
     cdef Code _jump(self, double *u, Py_ssize_t x, Py_ssize_t w, int side) noexcept nogil:
-        """Along u, with row w (if any) going to its side, until somebody blocks and goes over."""
-        cdef Py_ssize_t s, who, i, j
-        cdef bint slot
-        cdef int where
+        """Along u, with row w (if any) going to its side, until a variable blocks and goes over."""
+        cdef Py_ssize_t s, i, j
+        cdef Hit hit
         cdef double step, largest = 1.0 if w >= 0 else 0.0
         cdef Code code
         self.n_jumps += 1
@@ -447,7 +437,8 @@ cdef class Walk:
         for s in range(self.n_slots):
             u[s] /= largest
         self._rates(u, True, w, side / largest)
-        step = self._first_block(u, x, w, &who, &slot, &where)
+        hit = self._first_block(u, x, w)
+        step = hit.step
         if w >= 0:
             i = self.w_var[w]
             j = self.stair[i] + 2 * side
@@ -463,6 +454,6 @@ cdef class Walk:
         self._advance(u, step)
         if w >= 0:
             self.w_z[w] += step * side / largest
-        code = self._leave(who, where, False) if slot else self._enter(who, where)
+        code = self._pass(&hit)
         self.jumped = step / largest
         return code

@@ -11,8 +11,8 @@ from threadpoolctl import ThreadpoolController
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .progress import Progress
-from .reference import EPS, PRECISION, ROUNDING, asked_for, regularise
-from .reference import Walker as ReferenceWalker
+from .rescue import RescuedWalker, regularise
+from .tolerances import EPS, PRECISION, ROUNDING, reference_asked_for
 from .trace import Recorder, StopWalk, StuckError, Trace
 
 try:
@@ -21,16 +21,16 @@ except ImportError:  # a source tree on the path, nothing compiled
     BlockWalker = None  # type: ignore[assignment, misc]
 
 POLISH = 4  # passes; one takes away all but EPS of what is off
-DEFAULT_RANGE = 1e-4  # of the start: where a path stops when nobody says
+DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 
 
 def make_walker(system: StaircaseSystem, *args: Any) -> Any:
     """The compiled engine, or the readable one when CHEMIN_ENGINE=reference.
 
-    Pins that move with t are the readable one's, for now.
+    Pins that move with t are walked by the readable one.
     """
-    if BlockWalker is None or system.stairs.moving_pins or asked_for():
-        return ReferenceWalker(system, *args)
+    if BlockWalker is None or system.stairs.moving_pins or reference_asked_for():
+        return RescuedWalker(system, *args)
     return BlockWalker(system, *args)
 
 
@@ -43,13 +43,11 @@ def phase_one(
     g + tau e is followed from tau = 1 to 0.
     """
     stair, z = start.stair, start.z
-    rows = np.arange(len(system))
-    table = system.stairs.frozen(t).value
-    low, held, high = (table[rows, stair + s] for s in (-1, 0, 1))
-    pinned = stair % 2 == 1
-    z = np.where(pinned, held, z)
-    if not off(system, stair, z, t)[1].any():
+    z, drift = off(system, stair, z, t)
+    if not drift.any():
         return stair, z
+    low, held, high = (system.stairs.level(stair + s, t) for s in (-1, 0, 1))
+    pinned = stair % 2 == 1
     h = system.residual(z, t)
     spare = np.abs(h).max() * 0.01 or 1.0
     wide = 1.0 if start.spare is None else start.spare
@@ -90,13 +88,8 @@ def polish(
 
 def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floats, Floats]:
     """z with pins where they are, and how far residuals are off their stairs; 0 for solutions."""
-    rows = np.arange(len(system))
-    table = system.stairs.frozen(t).value
-    low, held, high = (table[rows, stair + s] for s in (-1, 0, 1))
-    pinned = stair % 2 == 1
-    z = np.where(pinned, held, z)
-    h = system.residual(z, t)
-    drift = h - np.where(pinned, np.clip(h, low, high), held)
+    z = np.where(stair % 2 == 1, system.stairs.level(stair, t), z)
+    drift = system.stairs.off(stair, system.residual(z, t), t)
     size = system.coupling.magnitude(z) + np.abs(system.q + t * system.r)
     settled = np.all(np.abs(drift) <= system.tolerances(size, t, PRECISION, ROUNDING))
     return z, np.zeros_like(drift) if settled else drift
@@ -133,7 +126,7 @@ def follow_here(
     t = start.t if begin is None else begin
     stair, z = phase_one(system, start, t, rng)
     if begin is None and not start.highest:
-        climber = ReferenceWalker(system, stair, z, t, Recorder(), rng)
+        climber = RescuedWalker(system, stair, z, t, Recorder(), rng)
         climber.walk(np.inf)
         stair, z, t = climber.stair, climber.z, climber.t
     return _walk(system, stair, z, t, stop, begin is None, max_events, verbose, rng)
@@ -170,8 +163,9 @@ def _walk(
     rng: np.random.Generator,
 ) -> Trace:
     """From a solution to the stop, and what ended the walk."""
-    box = np.minimum(1.0, system.stairs.span(t)[: system.coupling.n_core])
-    recorder = Recorder(np.where(box > 0, box, 1.0), system.pull, max_events)
+    box = np.minimum(1.0, system.stairs.span(t))
+    box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
+    recorder = Recorder(box, system.pull, max_events)
     walker = make_walker(system, stair, z, t, recorder, rng)
     walker.guard = True
     complete, reason = False, ""

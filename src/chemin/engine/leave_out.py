@@ -1,21 +1,21 @@
 """Leave one point out, exactly: its multipliers walk to zero from the solution with it.
 
-At a fixed t the variables of point i are held at (1 - s) z_i while s goes from 0 to 1, and g moves
-by s e, which the problem tells (a constraint may count the points). All others stay on their
-staircases: the walk of `reference.py`, with one moving pin and some six events. At s = 1 the others
-stand where they would without the point, whatever its own residual.
+At a fixed t the variables of point i are held at (1 - s) z_i while s goes from 0 to 1. Meanwhile g
+moves by s e, where e comes from the problem: a constraint may count the points. All others stay on
+their staircases: the walk of `reference.py`, with one moving pin and some six events. At s = 1 the
+others stand where they would without the point, whatever its own residual.
 
-What the points share is computed once: the residuals and the inverse H0 of G_FF. A walk (compiled,
-`_leave_out.pyx`) leaves them alone and keeps its own changes as H = H0 + sum_j d_j u_j u_j':
+The residuals and the inverse H0 of G_FF are computed once for all points. A walk (compiled,
+`_leave_out.pyx`) does not change them. It keeps its own changes as H = H0 + sum_j d_j u_j u_j':
 
     k enters:  u = (H g; -1), d = 1 / s        s = G_kk - g'H g,  g = G_Fk
     k leaves:  u = H e_k,     d = -1 / H_kk
 
 **Only the end counts.** A state that is optimal at s = 1 is the solution, however it was found. So
-a walk looks at those only whom its first direction takes near a corner, and all ends are checked
-together, by residuals computed from the data. Who is found out of reach there is watched when the
-walk is made again; walks with a doubtful pivot, and those that do not get there, are made by the
-reference, in the form of the design: the pins of the point move from w_i to 0.
+a walk watches only the variables that its first direction takes near a corner, and all ends are
+checked together, by residuals computed from the data. A variable found out of reach there is
+watched when the walk is made again. Walks with a doubtful pivot, and walks that do not arrive, are
+made by the reference: the pins of the point move from w_i to 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
-from .reference import EPS, Walker, asked_for
+from .rescue import RescuedWalker
+from .tolerances import EPS, reference_asked_for
 from .trace import Recorder, StuckError
 
 try:
@@ -34,12 +35,12 @@ try:
 except ImportError:  # a source tree on the path, nothing compiled
     Walk = None
 
-DOUBT = 1e-11  # pivots below this, relative to the terms that make them up, are for the reference,
-NIL = 1e-12  # but for those that are zero: jumps
+DOUBT = 1e-11  # pivots below this, relative to the terms that make them up, are left to the
+NIL = 1e-12  # reference, but for those below this: they are zero, and ask for a jump
 STILL = 1e-11  # a speed below this, relative to the terms that make it up, is zero
 LATER = 1e-9  # of two that block together the one that goes down from a pin is first
-SIGHT = 2.0  # times as far as the first direction takes it: who has a corner so near is watched
-AGAIN = 5  # times at the most, a walk that has passed somebody over is made again
+SIGHT = 2.0  # times as far as the first direction moves it: a residual so near a corner is watched
+AGAIN = 5  # times at the most, a walk that has passed a corner unseen is made again
 HOLDS = 1e-11  # of the linear term: how precisely residuals at the end must be on their stairs
 INSIDE = 1e-12  # how far a multiplier may stand outside its box for round-off
 TOGETHER = 2e6  # entries of the matrices of ends that are checked at a time
@@ -47,7 +48,7 @@ TOGETHER = 2e6  # entries of the matrices of ends that are checked at a time
 
 @dataclass(frozen=True)
 class Job:
-    """Whom to leave out: variables that go to zero, and how g moves meanwhile."""
+    """What to leave out: variables that go to zero, and how g moves meanwhile."""
 
     variables: Ints
     e: Floats
@@ -60,7 +61,7 @@ def walk_out(
     still = system.frozen(t, np.zeros(len(system)))
     ends = np.tile(z, (len(jobs), 1))
     doubtful = list(range(len(jobs)))
-    if Walk is not None and not asked_for():
+    if Walk is not None and not reference_asked_for():
         ground = Ground(replace(still, r=np.zeros(len(system))), stair, z)
         some = max(int(TOGETHER / len(z)), 1)
         parts = [slice(k, k + some) for k in range(0, len(jobs), some)]
@@ -82,7 +83,6 @@ class Ground:
         self.h = system.residual(z, 0.0)
         self.low, self.held, self.high = self.levels(np.arange(len(z)), stair)
         self.pinned = stair % 2 == 1
-        self.edge = np.arange(len(z)) >= system.coupling.n_core
         size = system.coupling.magnitude(z) + np.abs(system.q)
         self.tolerance = system.tolerances(size, 0.0, HOLDS, 64 * EPS)
         self.free = np.flatnonzero(~self.pinned)
@@ -98,7 +98,7 @@ class Ground:
             setattr(self.walk, name, value)
 
     def leave(self, jobs: list[Job], ends: Floats) -> list[int]:
-        """Puts z at the end of each walk into `ends`; returns the jobs that are for others."""
+        """Put z at the end of each walk into `ends`; returns the jobs left to the reference."""
         e, own = np.array([job.e for job in jobs]), np.zeros(ends.shape, dtype=bool)
         for j, job in enumerate(jobs):
             own[j, job.variables] = True
@@ -108,14 +108,14 @@ class Ground:
         arrived, fine, mend = (np.zeros(len(jobs), dtype=bool) for _ in range(3))
         left = np.arange(len(jobs))
         for _ in range(AGAIN):
-            everybody = np.all(watched | own | ~self.pinned, axis=1)
+            complete = np.all(watched | own | ~self.pinned, axis=1)
             for j in map(int, left):
                 arrived[j] = self.walk.run(
                     jobs[j].variables,
                     e[j],
                     np.flatnonzero(watched[j]),
                     directions[j] if clear[j] else None,
-                    everybody[j],
+                    complete[j],
                     mend[j],
                 )
                 if arrived[j]:
@@ -124,22 +124,22 @@ class Ground:
             there, lost = left[arrived[left]], left[~arrived[left]]
             wrong = self.wrong(ends[there], stairs[there], e[there]) & ~own[there]
             fine[there] = ~wrong.any(axis=1)
-            # Next time a walk sees whom it has passed over; and everybody, if it must jump.
+            # Next time a walk watches what it has missed; and all variables, if it must jump.
             unseen = wrong & self.pinned & ~watched[there]
             worth = ~fine[there] & (unseen.any(axis=1) | ~mend[there])
             watched[there] |= unseen
             watched[lost] = self.pinned & ~own[lost]
             mend[there] = True
-            left = np.concatenate([there[worth], lost[~everybody[lost]]])
+            left = np.concatenate([there[worth], lost[~complete[lost]]])
             if len(left) == 0:
                 break
         return [int(j) for j in np.flatnonzero(~fine)]
 
     def directions(self, own: Any, e: Floats) -> tuple[Floats, Any]:
-        """z' of those free, at first, and for which jobs it is known.
+        """The first z' of the free variables, and for which jobs it is known.
 
-        With b = -(sigma e)_F - G_Fi z'_i for a point at its pin, z' = H b. One that is free goes
-        its way by force: z' = H b + c H e_i, with c such that z'_i is what it must be.
+        With b = -(sigma e)_F - G_Fi z'_i for a point at its pin, z' = H b. For a point that is free
+        z' = H b + c H e_i, with c such that z'_i = -z_i.
         """
         free, H, sigma = self.free, self.H, self.system.coupling.sigma
         b = -(sigma * e)[:, free]
@@ -156,25 +156,26 @@ class Ground:
         return out, clear & np.isfinite(out).all(axis=1)
 
     def near(self, own: Any, e: Floats, directions: Floats, clear: Any) -> Any:
-        """Whom each walk must watch, to judge by its first direction.
+        """The variables that each walk must watch, judged by its first direction.
 
-        Pinned unpenalised variables always, and everybody where the direction is not known.
+        Pinned variables without a Gram row always, and all where the direction is not known.
         """
         moves = np.where(own, -self.z, 0.0)
         moves[:, self.free] = np.where(clear[:, None], directions, 0.0)
         sight = SIGHT * np.abs(self.system.coupling.dot(moves.T).T + e)
         room = np.minimum(self.h - self.low, self.high - self.h)
-        return ((room <= sight) | self.edge | ~clear[:, None]) & self.pinned & ~own
+        always = ~self.system.coupling.has_row
+        return ((room <= sight) | always | ~clear[:, None]) & self.pinned & ~own
 
     def wrong(self, ends: Floats, stairs: Ints, e: Floats) -> Any:
-        """Whose residual, computed from the data, is not on its stair, or z outside of it."""
+        """Where residuals, computed from the data, are off their stairs, or z outside of them."""
         low, held, high = (np.tile(x, (len(ends), 1)) for x in (self.low, self.held, self.high))
         j, k = np.nonzero(stairs != self.stair)
         low[j, k], held[j, k], high[j, k] = self.levels(k, stairs[j, k])
         pinned = stairs % 2 == 1
         h = -(self.system.coupling.dot(ends.T).T + self.system.q + e)
         off = np.abs(h - np.where(pinned, np.clip(h, low, high), held))
-        # Not >: what is no number is wrong.
+        # Not >: NaN is wrong.
         return ~(off <= self.tolerance) | (
             ~pinned & ((ends < low - INSIDE) | (ends > high + INSIDE))
         )
@@ -192,7 +193,7 @@ def by_reference(still: StaircaseSystem, stair: Ints, z: Floats, job: Job) -> Fl
     value[job.variables, 1::2] += pins
     slope[job.variables, 1::2] = -pins
     moving = replace(still, q=still.q - job.e, r=job.e, stairs=Staircases(value, slope))
-    walker = Walker(moving, stair, z, 1.0, Recorder(), np.random.default_rng(0))
+    walker = RescuedWalker(moving, stair, z, 1.0, Recorder(), np.random.default_rng(0))
     walker.walk(2.0)
     end = walker.z.copy()
     end[job.variables] = 0.0

@@ -1,32 +1,31 @@
-"""The reference tracer: the whole algorithm, in plain NumPy, made to be read.
+"""The reference walk: the whole algorithm, in plain NumPy, made to be read.
 
 A walker stands on the solution of a staircase problem (`problems.staircase`) and follows it while
-t moves. Each variable stands on a stair; F are those on treads. Between two events everything is
-linear in t, and with G = diag(sigma) M symmetric the motion solves
+t moves. Each variable stands on a stair. F is the active set: the variables on treads. Between two
+events everything is linear in t, and with G = diag(sigma) M symmetric the direction solves
 
     G_FF z'_F = -sigma_F (r_F + l'_F + M_FP v'_P),        h' = -(M z' + r),
 
 where l' and v' are the slopes of the treads' levels and of the pins' values. The walk:
 
     move     solve for the direction
-    advance  go to the first variable that reaches the end of its stair
+    advance  ratio test: go to the first variable that reaches the end of its stair
     settle   move variables over their corners, one at a time, until all can go on
 
 **Jumps.** When the new G_FF is singular the path stands still in t and moves along the null vector
-of G_FF until somebody blocks.
+of G_FF until a variable blocks.
 
 **Ties.** Variables that stand at a corner together are given distinct random offsets, infinitely
 small beside every other distance, and the same walk is made in these offsets until none of
 them blocks. This is the lexicographic rule with a random order: offsets make the problem generic,
 a generic problem never revisits a state, and there are finitely many states.
 
-**Drift.** h is computed from the data after every event. What has drifted is walked back, by
-the same walk: the drift is an artificial residual e, and g + tau e is followed from tau = 1 to 0.
+What to do about round-off (drift, standstill, negative pivots) is in `rescue.py`: the methods
+named on_... here are what exact arithmetic would need.
 """
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,37 +34,23 @@ import numpy as np
 import scipy.linalg
 
 from ..problems.staircase import Floats, Ints, StaircaseSystem
-from .trace import IndefiniteError, Recorder, StandingRecorder, StopWalk, StuckError
+from .tolerances import (
+    ASIDE,
+    DOWN_FIRST,
+    ENDLESS,
+    EPS,
+    INDEFINITE,
+    LONG,
+    NEAR_ZERO,
+    NOUGHT,
+    PRECISION,
+    ROUNDING,
+    SINGULAR,
+    STILL,
+)
+from .trace import IndefiniteError, Recorder, StuckError
 
-EPS = float(np.finfo(np.float64).eps)
-
-# Residuals are judged in two units: what the certificate can see (it asks for 1e-9 of the linear
-# term), and round-off: EPS times the sum of the absolute values of the terms that make them up.
-PRECISION = 1e-13
-ROUNDING = 8 * EPS
-STILL = 64 * EPS  # a speed below this, relative to the terms that make it up, is zero
-ASIDE = 1e-10  # in a jump: who moves less than this part of the first may not end it
-SINGULAR = 64 * EPS  # a pivot below this, likewise, is zero
-MENDER = -1.0  # a walker sent to mend drift does not send others
-LONG = 0.75  # of the way to zero: the longest step
 REFINEMENTS = 8  # at the most; one or two are enough when G_FF is well conditioned
-INDEFINITE = 1e-8  # a pivot below minus this: no rounding, the matrix is indefinite
-LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
-# A path stops where round-off exceeds this fraction of the linear term: certificates see no further.
-BLIND = 2e-8
-NOUGHT = 1e-13  # of where the walk began: what happens below is not told from the end at 0
-# Added to the offsets of pins' upper ends, among offsets in [1, 2). Any distinct offsets will do;
-# so large, those of two variables that oppose each other (one row of the matrix, with two signs)
-# never add up to a state that only both together can leave.
-DOWN_FIRST = 3.0
-NULL = 1e-14  # an eigenvalue of m rows below m times this, relative to the largest, is zero
-NEAR_ZERO = 1e-9  # likewise: where solutions need not be unique any more
-ENDLESS = 1e9  # on the way to infinity: what comes later than this many times t is noise
-
-
-def asked_for() -> bool:
-    """Whether this engine is to do everything: CHEMIN_ENGINE=reference."""
-    return os.environ.get("CHEMIN_ENGINE") == "reference"
 
 
 @dataclass
@@ -94,16 +79,14 @@ class Walker:
         self.recorder, self.rng = recorder, rng
         self.sigma = system.coupling.sigma
         self.rows = np.arange(len(system))
+        self.slack = 1.0  # on tolerances
         self.jump: Floats | None = None
         self.h: Floats
-        self.mended: float | None = None  # the t at which drift was last walked back
-        self.t_begin = abs(t)
-        self.slack = 1.0
-        self.passed = 0  # corners so far
-        self.progress: Callable[[float, int], None] = lambda t, events: None
-        self.guard = False  # stop where double precision is blind
-        self.patience = 20 * len(system) + 100
         self.blocking = np.zeros((2, len(system)), dtype=bool)
+        self.t_begin = abs(t)
+        self.passed = 0  # corners so far
+        self.patience = 20 * len(system) + 100
+        self.progress: Callable[[float, int], None] = lambda t, events: None
         self.refresh()
         self.factor()
 
@@ -117,7 +100,7 @@ class Walker:
         way = 1.0 if t_end >= self.t else -1.0
         move, jumps, first = self.settle(way), 0, abs(self.t)
         while most is None or most > 0:
-            if not self.passed:  # the walk begins where something happens
+            if not self.passed:  # the walk begins at its first event
                 self.t_begin = max(abs(self.t), NEAR_ZERO * first)
             move = self.on_drift(way, move)
             step, arrives = self.how_far(move, t_end)
@@ -127,7 +110,7 @@ class Walker:
             jumps = jumps + 1 if t == self.t else 0
             self.on_standstill(jumps)
             self.advance(move, step, t)
-            if arrives:  # nobody has been met: a further walk must not think so
+            if arrives:  # no variable blocks here: a further walk begins anew
                 self.blocking = np.zeros_like(self.blocking)
                 return True
             move = self.settle(way)
@@ -145,7 +128,7 @@ class Walker:
         if t_end == 0.0 and abs(self.t) <= nought:
             return left, True
         # Long ways are cut, so that drift is measured by the tolerance where the way ends.
-        shrinks = self.system.unit[1] != 0.0 and abs(self.t) > max(abs(t_end), nought)
+        shrinks = self.system.unit_moves and abs(self.t) > max(abs(t_end), nought)
         if shrinks and step > LONG * abs(self.t):
             step, self.blocking = LONG * abs(self.t), np.zeros_like(self.blocking)
         return (left, True) if step >= left else (step, False)
@@ -157,12 +140,11 @@ class Walker:
         self.t = t
         self.progress(t, self.passed)
 
-    # ------------------------------------------------------------------ where things stand
+    # ------------------------------------------------------------------ the state
 
-    def level(self, shift: int, t: float | None = None) -> Floats:
-        """The value, at t, of each variable's stair (shift 0) or of its neighbours (-1, 1)."""
-        s, j = self.system.stairs, self.stair + shift
-        return s.value[self.rows, j] + (self.t if t is None else t) * s.slope[self.rows, j]
+    def level(self, shift: int) -> Floats:
+        """The value of each variable's stair (shift 0) or of its neighbours (-1, 1)."""
+        return self.system.stairs.level(self.stair + shift, self.t)
 
     def gaps(self) -> Floats:
         """(2, N): how far each variable's moving coordinate is from the stairs below and above."""
@@ -170,27 +152,23 @@ class Walker:
         return np.array([x - self.level(-1), self.level(1) - x])
 
     def refresh(self) -> None:
-        """h and its round-off unit, from the data."""
+        """h, its tolerances and its drift, from the data."""
+        system, t = self.system, self.t
         self.tread = self.stair % 2 == 0
         self.free = np.flatnonzero(self.tread)
-        held = self.level(0)
-        self.span = self.system.stairs.span(self.t)
+        self.span = system.stairs.span(t)
         self.box = np.minimum(1.0, self.span)  # multipliers are measured by how far they can go
+        held = self.level(0)
         self.z[~self.tread] = held[~self.tread]
-        self.h = self.system.residual(self.z, self.t)
-        size = self.system.coupling.magnitude(self.z)
-        size += np.abs(self.system.q + self.t * self.system.r)
-        pull = self.system.pull(self.t)
-        self.floor = EPS * size[: self.system.coupling.n_core].max() / pull
-        self.nearly = PRECISION * min(1.0, pull)  # multipliers are of order 1, or of t
-        self.tolerance = self.slack * self.system.tolerances(size, self.t, PRECISION, ROUNDING)
-        # How precisely z can be known. Unpenalised variables are of the residuals' own kind.
-        n_core = self.system.coupling.n_core
-        self.blur = self.nearly * self.box
-        self.blur[n_core:] = self.tolerance[:n_core].max()
-        # Off its tread, or out of its pin's reach.
-        reach = np.clip(self.h, self.level(-1), self.level(1))
-        self.drift = self.h - np.where(self.tread, held, reach)
+        self.h = system.residual(self.z, t)
+        self.size = system.coupling.magnitude(self.z) + np.abs(system.q + t * system.r)
+        self.tolerance = self.slack * system.tolerances(self.size, t, PRECISION, ROUNDING)
+        # How precisely z can be known: multipliers are of order 1, or of the linear term; what is
+        # no multiplier is of the residuals' own kind.
+        nearly = PRECISION * min(1.0, system.pull(t))
+        coarsest = self.tolerance[system.measured].max()
+        self.blur = np.where(system.boxed, nearly * self.box, coarsest)
+        self.drift = system.stairs.off(self.stair, self.h, t)
         self.h[self.tread] = held[self.tread]
 
     # ------------------------------------------------------------------ direction and step
@@ -205,8 +183,8 @@ class Walker:
     def solve(self, b: Floats) -> Floats:
         """G_FF^-1 b, refined with residuals in extended precision.
 
-        Kernel matrices are often near singular; slopes whose noise is as large as they are would
-        send the walk astray. Refinement gives them to full precision while cond(G_FF) EPS < 1.
+        Kernel matrices are often near singular, and a slope must not drown in its own noise.
+        Refinement gives slopes to full precision while cond(G_FF) EPS < 1.
         """
         x = np.zeros_like(b)
         if self.lu is None:
@@ -237,7 +215,7 @@ class Walker:
         x = np.where(self.tread, z, h)
         below, above = (system.stairs.slope[self.rows, self.stair + s] * t for s in (-1, 1))
         closing = np.array([below - x, x - above])
-        # What moves less than its tolerance while t goes to zero stands still.
+        # A speed that moves less than the tolerance while t goes to zero is zero.
         span = max(abs(self.t), EPS) if t else 1.0
         noise_z = np.maximum((STILL if t else ASIDE) * np.abs(z).max(), self.blur / span)
         size = coupling.magnitude(z) + np.abs(t * system.r)
@@ -246,7 +224,7 @@ class Walker:
         return Move(z, h, t, closing)
 
     def first_block(self, move: Move) -> float:
-        """How far until the first variable reaches the end of its stair."""
+        """The ratio test: how far until the first variable reaches the end of its stair."""
         gaps = np.maximum(self.gaps(), 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = np.where(move.closing > 0, gaps / move.closing, np.inf)
@@ -305,8 +283,8 @@ class Walker:
         k enters: the pivot is the Schur complement s = G_kk - G_kF v, v = G_FF^-1 G_Fk.
         k leaves: it is v_k, v = G_FF^-1 e_k. The null vector comes out of the same solve.
         """
-        column = self.system.coupling.block(self.rows[self.free], np.array([k]))[:, 0]
-        u = np.zeros(len(self.rows))
+        coupling, u = self.system.coupling, np.zeros(len(self.rows))
+        column = coupling.block(self.free, np.array([k]))[:, 0]
         if self.tread[k]:
             at_k = self.free == k
             v = self.solve(at_k.astype(float))
@@ -317,108 +295,37 @@ class Walker:
             u *= -self.sigma[k] * side
         else:
             v = self.solve(column)
-            diagonal = self.system.coupling.block(np.array([k]), np.array([k]))[0, 0]
+            diagonal = coupling.block(np.array([k]), np.array([k]))[0, 0]
             pivot, size = diagonal - column @ v, abs(diagonal) + np.abs(column) @ np.abs(v)
-            # The entry of v for an unpenalised variable is known to round-off of the others alone.
-            edge = self.free >= self.system.coupling.n_core
-            size += np.abs(column[edge]).sum() * np.abs(v).max(initial=0.0)
-            if k >= self.system.coupling.n_core and len(v):
-                # It may have nothing in common with what it depends on: v is round-off then, but
-                # for the one entry that it does not see.
+            # Entries of v without a row are known to round-off of the largest alone.
+            size += np.abs(column[~coupling.has_row[self.free]]).sum() * np.abs(v).max(initial=0.0)
+            if not coupling.has_row[k] and len(v):
+                # Without a diagonal entry v may be round-off wherever the column is not zero.
                 size = np.abs(column).sum() * np.abs(v).max()
             u[self.free] = -v * side
             u[k] = side
-        # M is monotone, so the pivot is not negative but by round-off or by a bad kernel.
         pivot *= self.sigma[k]
-        if pivot < -INDEFINITE * size and self.indefinite(k):
-            raise IndefiniteError(k)
+        if pivot < -INDEFINITE * size:
+            self.on_negative(k)
         # Between two pins a jump of k changes its residual by pivot * span at the most.
         span = np.inf if self.tread[k] else self.span[k]
         if pivot <= SINGULAR * size or pivot * span <= 0.5 * self.tolerance[k]:
             return u / np.abs(u).max()
         return None
 
-    def indefinite(self, k: int) -> bool:
-        """Whether the matrix of the free variables and k has a negative eigenvalue indeed."""
-        core = np.append(self.free[self.sigma[self.free] > 0], k)
-        values = np.linalg.eigvalsh(self.system.coupling.block(core, core))
-        return bool(values[0] < -INDEFINITE * max(values[-1], -values[0]))
+    # ------------------------------------------------------------------ trouble
 
-    # ------------------------------------------------------------------ rescue
+    def on_negative(self, k: int) -> None:
+        """M is monotone, so no pivot is negative."""
+        raise IndefiniteError(k)
 
     def on_ray(self, t_end: float) -> bool:
-        """A jump that meets nothing: at an end of the range solutions need not be unique, and any
-        will do.
-        """
-        there = abs(self.t - t_end) <= NOUGHT * abs(t_end)
-        if not there and (t_end != 0.0 or abs(self.t) > NEAR_ZERO * self.t_begin):
-            raise StuckError("a jump meets nothing that stops it: the solution is unbounded")
-        self.jump = None
-        self.recorder.move(self.t, t_end, np.zeros_like(self.z), abs(self.t))
-        self.t = t_end
-        return True
+        """A jump meets no end of a stair."""
+        raise StuckError("a jump meets nothing that stops it: the solution is unbounded")
 
     def on_standstill(self, jumps: int) -> None:
-        """Jumps strictly improve, so many of them at one t follow round-off: look less closely."""
-        if jumps == 0:
-            self.slack = 1.0
-        elif jumps % (len(self.free) + 10) == 0:
-            self.slack *= 10.0
-            if self.slack > LOOSEST:
-                raise StuckError(f"{jumps} jumps at t = {self.t!r} without leaving it")
+        """So many jumps in a row at one t; each strictly improves, so they end."""
 
     def on_drift(self, way: float, move: Move) -> Move:
-        """Walk residuals that have drifted off their treads back onto them."""
-        if self.guard and self.floor > BLIND:
-            raise StopWalk(f"round-off ({self.floor:.1e} of a margin) hides what comes next")
-        self.blocking = np.zeros((2, len(self.rows)), dtype=bool)
-        off = np.max(np.abs(self.drift) / self.tolerance)
-        if off <= 2.0 or self.jump is not None or self.mended in (self.t, MENDER):
-            return move
-        self.mended = self.t
-        correction = np.zeros_like(self.z)
-        correction[self.free] = self.solve((self.sigma * self.drift)[self.free])
-        z = self.z + correction
-        inside = (z >= self.level(-1)) & (z <= self.level(1))
-        if np.all(np.where(self.tread, inside, np.abs(self.drift) <= self.tolerance)):
-            self.recorder.move(self.t, self.t, correction, 1.0)
-            self.z = z
-        else:
-            system = self.system.frozen(self.t, self.drift)
-            mender = Walker(
-                system, self.stair, self.z, 1.0, StandingRecorder(self.recorder, self.t), self.rng
-            )
-            mender.mended = MENDER
-            mender.walk(0.5 / off)  # what is left then is within the tolerance
-            self.stair, self.z = mender.stair, mender.z
-        self.refresh()
-        self.factor()
-        return self.settle(way)
-
-
-def regularise(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Ints, Floats]:
-    """The same solution with G_FF regular: along a null vector until somebody reaches a pin.
-
-    Null vectors of a positive semi-definite matrix move no residual.
-    """
-    stair, z = stair.copy(), z.copy()
-    table = system.stairs.frozen(t).value
-    for _ in range(len(z)):
-        free = np.flatnonzero(stair % 2 == 0)
-        if len(free) == 0:
-            break
-        values, vectors = np.linalg.eigh(system.coupling.block(free, free))
-        least = int(np.argmin(np.abs(values)))
-        if abs(values[least]) > NULL * len(free) * np.abs(values).max():
-            break
-        u = vectors[:, least]
-        end = table[free, stair[free] + np.where(u > 0, 1, -1)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            steps = np.where(np.abs(u) > np.sqrt(EPS), (end - z[free]) / u, np.inf)
-        k = int(np.argmin(steps))
-        if not np.isfinite(steps[k]):
-            break
-        z[free] += max(steps[k], 0.0) * u
-        stair[free[k]] += 1 if u[k] > 0 else -1
-        z[free[k]] = end[k]
-    return stair, z
+        """Residuals have drifted off their stairs by `self.drift`; returns the way on."""
+        return move

@@ -55,9 +55,9 @@ class Recorder:
         max_events: int | None = None,
     ) -> None:
         # What changes of multipliers are measured by: how far each can go, and the linear term.
+        # The box of what is no multiplier is infinite.
         self.box = np.ones(0) if box is None else box
-        self.pull = pull
-        self.n_core, self.max_events = len(self.box), max_events
+        self.pull, self.max_events = pull, max_events
         # Of moves: t0, t1, length and number of entries; the entries in chunks, as they came.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
         self.chunks: list[tuple[NDArray[np.int32], Floats]] = []
@@ -93,7 +93,9 @@ class Recorder:
         self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
     ) -> bool:
         """Whether a multiplier moves by more than nothing."""
-        multiplier = index < self.n_core
+        if len(self.box) == 0:  # of a walk whose moves are not kept
+            return False
+        multiplier = np.isfinite(self.box[index])
         core = np.abs(rate[multiplier]) / np.minimum(self.box[index[multiplier]], self.pull(t0))
         size = length if t0 == t1 else max(abs(t0), abs(t1))
         return bool(core.size and core.max() * size > NOTHING)
@@ -182,8 +184,7 @@ class Trace:
         # Jumps of unpenalised variables right there belong to it: above they have not been made.
         while first > 0 and t0[first - 1] == t1[first - 1]:
             first -= 1
-        multiplier = np.arange(len(z_start)) < recorder.n_core
-        return whole._from(first, multiplier) if trim and len(t0) else whole
+        return whole._from(first, np.isfinite(recorder.box)) if trim and len(t0) else whole
 
     def _from(self, first: int, multiplier: NDArray[np.bool_]) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""

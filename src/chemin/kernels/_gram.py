@@ -1,4 +1,4 @@
-"""Gram operators: the similarity of all pairs of points, stored or as a product of factors."""
+"""Gram matrices as operators: stored, or Z Z' by its factor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from chemin._checks import Array as Floats
+
 Ints = NDArray[np.intp]
 
 # A vector with so many times more entries than non-zeros: reading their rows alone is quicker.

@@ -8,7 +8,7 @@ from .machine import KernelMachine, Rows
 from .nu_svr import NuSVR
 from .one_class import OneClass
 from .quantile import Quantile
-from .staircase import Coupling, Staircases, StaircaseSystem
+from .staircase import BlockCoupling, Coupling, Staircases, StaircaseSystem
 from .svc import SVC
 from .svr import SVR
 from .terms import Term
@@ -22,6 +22,7 @@ __all__ = [
     "PROBLEMS",
     "SVC",
     "SVR",
+    "BlockCoupling",
     "Certificate",
     "Columns",
     "Coupling",

@@ -55,7 +55,7 @@ class Lasso(Problem):
             stairs=Staircases.build(
                 p, first="tread", stairs=[(0.0, -level), (0.0, 0.0), (0.0, level)]
             ),
-            unit=(float(np.abs(self._correlation() / (self.length * self.size)).max()), 0.0),
+            unit=(float(np.abs(self._correlation() / (self.length * self.size)).max()) or 1.0, 0.0),
         )
 
     def _correlation(self) -> Floats:

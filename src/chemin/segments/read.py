@@ -69,7 +69,7 @@ class _Reader:
         self.suspect = trace.t0 != trace.t1
         if problem.fixed_while_moving:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
-            multiplier = np.arange(len(trace.z_start)) < problem.system.coupling.n_core
+            multiplier = problem.system.boxed
             self.suspect &= trace.moves.largest_changes(multiplier) <= AT_PIN
 
     def open(self, z: list[Floats], t: Floats) -> list[bool]:

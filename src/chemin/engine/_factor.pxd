@@ -1,0 +1,44 @@
+"""Free variables in slots, and the inverse of G_FF."""
+
+from chemin.engine._blas cimport blas_int
+from chemin.engine._system cimport System
+
+
+cdef class Factor(System):
+    cdef:
+        # slots: the free variables; a slot emptied in a block keeps its owner until it ends
+        readonly Py_ssize_t ns, n0, cap  # n0: slots at the beginning of the block
+        Py_ssize_t[::1] slot_var, slot_of, owner
+        double[::1] zs, z0, zd, lo, hi, b  # z, z at the block's start, z', bounds, right-hand side
+        Py_ssize_t[::1] stair
+        readonly double t
+        # H = H0 + sum_j d_j u_j u_j'
+        double[:, ::1] H, U, scaled
+        double[::1] d, g, v, work
+        Py_ssize_t k, ucap
+        # directions
+        double[::1] flow
+        double[:, ::1] moved
+        bint flowing  # flow is A S z' of the present direction
+        # careful blocks: G_FF by slots, and what inverting it needs
+        public bint careful
+        public double frail  # pivots below this part of the diagonal spoil an updated inverse
+        double[:, ::1] GF, square
+        double[::1] wanted, lacking, lapack_work
+        blas_int[::1] swaps
+
+    cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil
+    cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil
+    cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil
+    cdef void _add_inverse(self, const double *g, double *out) noexcept nogil
+    cdef void _column(self, Py_ssize_t s, double *out) noexcept nogil
+    cdef double _diagonal(self, Py_ssize_t s) noexcept nogil
+    cdef double _schur(self, Py_ssize_t i, double *size) noexcept nogil
+    cdef void _add_slot(self, Py_ssize_t new, Py_ssize_t ns, double pivot) noexcept nogil
+    cdef double _leaving(self, Py_ssize_t s, double *size, double *largest) noexcept nogil
+    cdef void _drop_slot(self, Py_ssize_t s) noexcept nogil
+    cdef void _refine(self, const double *b, double *x) noexcept nogil
+    cdef void _gather(self) noexcept nogil
+    cdef bint _invert(self) noexcept nogil
+    cdef void _fresh(self) noexcept nogil
+    cdef void _move_slot(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil

@@ -1,0 +1,444 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""The active set of the compiled walk: free variables in slots, and the inverse H of G_FF.
+
+Within a block of steps the inverse is kept as
+
+    H = H0 + sum_j d_j u_j u_j'
+
+so that an event costs one product with H0 (a variable enters) or none (one leaves), and H0 is
+brought up to date at the end of the block by two rank-k products (only its lower half is kept):
+
+    enters:  u = (H g; -1), d = 1 / s          s = G_ii - g'H g, the Schur complement
+    leaves:  u = H e_k,     d = -1 / H_kk
+
+                       n0      ns
+            +----------+-------+
+       U =  | u_1 ..................            one row an event
+            +----------+-------+
+       H0 = | lower    |                        slots are only added within a block; a variable
+            | half     |                        that leaves keeps its slot, empty, until the end
+            +----------+
+
+**Careful blocks.** An inverse that has been near singular on its way stays imprecise: terms
+d_j u_j u_j' that nearly cancel are much larger than their sum. After drift, blocks begin with a
+fresh inverse, solves are refined with G_FF itself, and after a frail pivot H0 is computed again
+within the block.
+"""
+
+import numpy as np
+
+from libc.math cimport fabs, sqrt
+from libc.string cimport memcpy, memset
+
+from scipy.linalg.cython_blas cimport dsymv, dsyrk
+from scipy.linalg.cython_lapack cimport dgetrf, dgetri
+
+from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t
+from chemin.engine._entries cimport entry, has_row, row
+
+cdef enum:
+    LAPACK_BLOCK = 32  # columns that LAPACK takes at a time
+
+
+cdef inline void symv(
+    const double *h, blas_int ld, blas_int n, const double *x, double beta, double *out,
+) noexcept nogil:
+    """out = H x + beta out, H symmetric, its lower half row-major."""
+    cdef char half = b"U"
+    cdef blas_int one = 1
+    cdef double alpha = 1.0
+    if n > 0:
+        dsymv(&half, &n, &alpha, <double *> h, &ld, <double *> x, &one, &beta, out, &one)
+
+
+cdef inline void add_square(
+    double *h, blas_int ld, blas_int n, const double *u, blas_int k, double alpha,
+) noexcept nogil:
+    """H += alpha U'U, U of k rows; the lower half of H, row-major."""
+    cdef char no = b"N"
+    cdef char half = b"U"
+    cdef double one = 1.0
+    if k > 0:
+        dsyrk(&half, &no, &n, &k, &alpha, <double *> u, &ld, &one, h, &ld)
+
+
+def grown(a, shape, Py_ssize_t old, dtype=np.float64):
+    """Zeros of this shape, the first `old` entries (of each axis) taken from a."""
+    out = np.zeros(shape, dtype=dtype)
+    if old:
+        part = (slice(old),) * out.ndim
+        out[part] = np.asarray(a)[part]
+    return out
+
+
+cdef class Factor(System):
+    """Slots and the inverse; see the module's text."""
+
+    def __init__(self, system, Py_ssize_t block):
+        super().__init__(system)
+        self.ucap = 2 * block
+        self.slot_of = np.full(self.N, -1, dtype=np.intp)
+        self.moved, self.flow = np.zeros((block, self.n_flow)), np.zeros(self.n_flow)
+
+    # ------------------------------------------------------------------ memory
+
+    def reserve(self, Py_ssize_t cap):
+        """Room for `cap` slots, keeping what there is; returns whether arrays are new."""
+        cdef Py_ssize_t old = self.ns if self.cap else 0
+        if cap <= self.cap:
+            return False
+        cap = min(max(cap, 256, 3 * self.cap // 2), self.N + self.ucap + 2)
+        self.H = grown(self.H if old else None, (cap, cap), old)
+        self.slot_var = grown(self.slot_var if old else None, cap, old, np.intp)
+        self.owner = grown(self.owner if old else None, cap, old, np.intp)
+        self.zs = grown(self.zs if old else None, cap, old)
+        self.z0 = grown(self.z0 if old else None, cap, old)
+        self.zd = grown(self.zd if old else None, cap, old)
+        self.lo = grown(self.lo if old else None, cap, old)
+        self.hi = grown(self.hi if old else None, cap, old)
+        self.b = grown(self.b if old else None, cap, old)
+        self.U, self.scaled = (np.zeros((self.ucap, cap)) for _ in range(2))
+        self.d = np.zeros(self.ucap)
+        self.g, self.v, self.wanted, self.lacking = (np.zeros(cap) for _ in range(4))
+        self.work = np.zeros(max(self.ucap, cap))
+        self.cap = cap
+        return True
+
+    # ------------------------------------------------------------------ the state
+
+    def load(self, stair, z, double t, double way, H):
+        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero."""
+        cdef Py_ssize_t s
+        self.stair = np.array(stair, dtype=np.intp)
+        free = np.flatnonzero(np.asarray(stair) % 2 == 0)
+        self.ns = 0
+        self.reserve(len(free) + self.ucap // 2 + 2)
+        self.slot_of = np.full(self.N, -1, dtype=np.intp)
+        self.ns = len(free)
+        for s in range(self.ns):
+            self._new_slot(s, free[s], way)
+            self.zs[s] = z[free[s]]
+        np.asarray(self.H)[: self.ns, : self.ns] = H
+        self.t = t
+        self.redirect()
+
+    cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil:
+        """Variable i, on a tread, takes slot s."""
+        self.slot_var[s] = self.owner[s] = i
+        self.slot_of[i] = s
+        self._bounds(s, way)
+
+    cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil:
+        cdef Py_ssize_t i = self.slot_var[s], j = self.stair[i]
+        self.lo[s] = self.value[i, j - 1]
+        self.hi[s] = self.value[i, j + 1]
+        self.b[s] = -self.sigma[i] * (self.r[i] + self.slope[i, j]) * way
+
+    def redirect(self):
+        """z' = H b, afresh."""
+        symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
+        self.flowing = False
+
+    @property
+    def free(self):
+        return np.asarray(self.slot_var)[: self.ns].copy()
+
+    @property
+    def stairs(self):
+        return np.asarray(self.stair)
+
+    def positions(self, z):
+        """z with the free variables where they stand."""
+        z = np.array(z)
+        z[self.free] = np.asarray(self.zs)[: self.ns]
+        return z
+
+    # ------------------------------------------------------------------ between blocks
+
+    def correct(self, drift):
+        """The step of the free variables that takes `drift` (in slot order) away: H sigma drift."""
+        cdef double[::1] b = np.asarray(self.sigma)[self.free] * drift
+        cdef double[::1] out = np.zeros(self.ns)
+        if self.ns:
+            symv(&self.H[0, 0], self.cap, self.ns, &b[0], 0.0, &out[0])
+        return np.asarray(out)
+
+    def shift(self, step):
+        np.asarray(self.zs)[: self.ns] += step
+
+    def push(self, const double[::1] step):
+        """M x for a step x of the free variables, in slot order."""
+        cdef double[::1] pushed = np.empty(self.N)
+        cdef const double *x = &step[0]
+        cdef double *out = &self.moved[0, 0]
+        with nogil:
+            self._spread(self.ns, &self.owner[0], 1, &x, &out)
+            self._pushed(self.ns, &self.owner[0], out, x, &pushed[0])
+        return np.asarray(pushed)
+
+    def refine(self, double way):
+        """One step of refinement of z': residuals on treads must move as the treads do.
+
+        Returns h' of every variable.
+        """
+        cdef:
+            double[::1] rate = np.empty(self.N)
+            Py_ssize_t s, i
+            const double *x = &self.zd[0]
+            double *out = &self.flow[0]
+        with nogil:
+            if not self.flowing:
+                self._spread(self.ns, &self.owner[0], 1, &x, &out)
+            self.flowing = False
+            self._pushed(self.ns, &self.owner[0], &self.flow[0], &self.zd[0], &rate[0])
+            for i in range(self.N):
+                rate[i] = -(rate[i] + way * self.r[i])
+            for s in range(self.ns):
+                i = self.slot_var[s]
+                self.g[s] = self.sigma[i] * (rate[i] - way * self.slope[i, self.stair[i]])
+            symv(&self.H[0, 0], self.cap, self.ns, &self.g[0], 1.0, &self.zd[0])
+        return np.asarray(rate)
+
+    # ------------------------------------------------------------------ solves
+
+    cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
+        """out[s] = G_{i, s} for all slots of the block, those emptied in it too."""
+        row(&self.G, i, self.ns, &self.owner[0], out)
+
+    cdef void _add_inverse(self, const double *g, double *out) noexcept nogil:
+        """out += H g = H0 g + U' D U g; entries of empty slots have no meaning."""
+        cdef Py_ssize_t x
+        symv(&self.H[0, 0], self.cap, self.n0, g, 1.0, out)
+        gemv_t(&self.U[0, 0], self.cap, self.k, self.ns, 1.0, g, 0.0, &self.work[0])
+        for x in range(self.k):
+            self.work[x] *= self.d[x]
+        gemv_n(&self.U[0, 0], self.cap, self.k, self.ns, 1.0, &self.work[0], 1.0, out)
+
+    cdef void _column(self, Py_ssize_t s, double *out) noexcept nogil:
+        """out = H e_s, without a product with H0."""
+        cdef Py_ssize_t x
+        if s < self.n0:
+            memcpy(out, &self.H[s, 0], (s + 1) * sizeof(double))
+            for x in range(s + 1, self.n0):
+                out[x] = self.H[x, s]
+            memset(out + self.n0, 0, (self.cap - self.n0) * sizeof(double))
+        else:
+            memset(out, 0, self.cap * sizeof(double))
+        for x in range(self.k):
+            self.work[x] = self.d[x] * self.U[x, s]
+        gemv_n(&self.U[0, 0], self.cap, self.k, self.ns, 1.0, &self.work[0], 1.0, out)
+
+    cdef double _diagonal(self, Py_ssize_t s) noexcept nogil:
+        """H_ss."""
+        cdef Py_ssize_t x
+        cdef double out = self.H[s, s] if s < self.n0 else 0.0
+        for x in range(self.k):
+            out += self.d[x] * self.U[x, s] * self.U[x, s]
+        return out
+
+    # ------------------------------------------------------------------ pivots
+
+    cdef double _schur(self, Py_ssize_t i, double *size) noexcept nogil:
+        """The Schur complement G_ii - g'v of variable i, v = H g, g its column in the slots.
+
+        `size` receives the sum of absolute terms. Entries of v without a row are known to round-off
+        of the largest entry alone, so they count as it does. A variable without a row has no
+        diagonal entry: v may be round-off where g is not zero, so its size is |g|_1 |v|_max. Both
+        as in the reference.
+        """
+        cdef:
+            Py_ssize_t s
+            double *g = &self.g[0]
+            double *v = &self.v[0]
+            double pivot = entry(&self.G, i, i), terms = fabs(pivot), wide = 0.0, largest = 0.0
+        memset(v, 0, self.ns * sizeof(double))
+        self._add_inverse(g, v)
+        if self.careful:
+            self._refine(g, v)
+        for s in range(self.ns):
+            if self.slot_var[s] < 0:
+                v[s] = 0.0
+            pivot -= g[s] * v[s]
+            terms += fabs(g[s] * v[s])
+            largest = max(largest, fabs(v[s]))
+        for s in range(self.ns):
+            if self.slot_var[s] >= 0 and not has_row(&self.G, self.slot_var[s]):
+                terms += fabs(g[s]) * largest
+            wide += fabs(g[s])
+        size[0] = terms if has_row(&self.G, i) else wide * largest
+        return pivot
+
+    cdef void _add_slot(self, Py_ssize_t new, Py_ssize_t ns, double pivot) noexcept nogil:
+        """H takes slot `new`, beside the first ns, after `_schur`; z' changes along (v; -1)."""
+        cdef Py_ssize_t s
+        cdef double gain = (dot(ns, &self.g[0], &self.zd[0]) - self.b[new]) / pivot
+        memset(&self.U[self.k, 0], 0, self.cap * sizeof(double))
+        memcpy(&self.U[self.k, 0], &self.v[0], ns * sizeof(double))
+        self.U[self.k, new] = -1.0
+        self.d[self.k] = 1.0 / pivot
+        for s in range(ns):
+            self.zd[s] += gain * self.v[s]
+        self.zd[new] = -gain
+        self.k += 1
+
+    cdef double _leaving(self, Py_ssize_t s, double *size, double *largest) noexcept nogil:
+        """The pivot H_ss of a variable that leaves slot s; H e_s goes to the next row of U.
+
+        g receives the row of G. `size` and `largest`: sum of |g_x u_x|, and the largest |g_x|.
+        """
+        cdef Py_ssize_t x
+        cdef double *u = &self.U[self.k, 0]
+        self._column(s, u)
+        if self.careful:
+            memset(&self.wanted[0], 0, self.ns * sizeof(double))
+            self.wanted[s] = 1.0
+            self._refine(&self.wanted[0], u)
+        self._row(self.slot_var[s], &self.g[0])
+        size[0] = largest[0] = 0.0
+        for x in range(self.ns):
+            if self.slot_var[x] < 0:
+                u[x] = 0.0
+                continue
+            size[0] += fabs(self.g[x] * u[x])
+            largest[0] = max(largest[0], fabs(self.g[x]))
+        return u[s]
+
+    cdef void _drop_slot(self, Py_ssize_t s) noexcept nogil:
+        """Slot s is emptied, after `_leaving`; z' changes along H e_s."""
+        cdef Py_ssize_t x
+        cdef double *u = &self.U[self.k, 0]
+        cdef double pivot = u[s], gain = self.zd[s] / pivot
+        for x in range(self.ns):
+            self.zd[x] -= gain * u[x]
+        self.zd[s] = 0.0
+        self.d[self.k] = -1.0 / pivot
+        self.k += 1
+        self.slot_of[self.slot_var[s]] = -1
+        self.slot_var[s], self.b[s] = -1, 0.0
+
+    # ------------------------------------------------------------------ careful blocks
+
+    def prepare(self):
+        """A careful block begins: room for G_FF, and a fresh inverse."""
+        if not self.careful:
+            return
+        if self.GF is None or self.GF.shape[0] != self.cap:
+            self.GF, self.square = (np.zeros((self.cap, self.cap)) for _ in range(2))
+            self.lapack_work = np.zeros(LAPACK_BLOCK * self.cap)
+            self.swaps = np.zeros(self.cap, dtype=np.dtype(f"i{sizeof(blas_int)}"))
+        with nogil:
+            self._fresh()
+
+    cdef void _fresh(self) noexcept nogil:
+        """G_FF, its inverse and z' from scratch; 0 if G_FF is singular."""
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            self._row(self.owner[s], &self.GF[s, 0])
+        if not self._invert():
+            for s in range(self.ns):
+                memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
+            memset(&self.zd[0], 0, self.ns * sizeof(double))
+        self._refine(&self.b[0], &self.zd[0])
+
+    cdef void _refine(self, const double *b, double *x) noexcept nogil:
+        """x += H (b - G_FF x); 0 in empty slots."""
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            if self.slot_var[s] < 0:
+                x[s] = 0.0
+        gemv_t(&self.GF[0, 0], self.cap, self.ns, self.ns, -1.0, x, 0.0, &self.lacking[0])
+        for s in range(self.ns):
+            self.lacking[s] = self.lacking[s] + b[s] if self.slot_var[s] >= 0 else 0.0
+        self._add_inverse(&self.lacking[0], x)
+        for s in range(self.ns):
+            if self.slot_var[s] < 0:
+                x[s] = 0.0
+
+    cdef void _gather(self) noexcept nogil:
+        """square = G_FF without empty slots."""
+        cdef Py_ssize_t s, x, i = 0, j
+        for s in range(self.ns):
+            if self.slot_var[s] < 0:
+                continue
+            j = 0
+            for x in range(self.ns):
+                if self.slot_var[x] >= 0:
+                    self.square[i, j] = self.GF[s, x]
+                    j += 1
+            i += 1
+
+    cdef bint _invert(self) noexcept nogil:
+        """H0 and z' from scratch, in the middle of a block; False if G_FF is singular."""
+        cdef:
+            Py_ssize_t s, x, i = 0, j
+            blas_int m = 0, info = 0, ld = self.cap, size = LAPACK_BLOCK * self.cap
+            double *a = &self.square[0, 0]
+        self._gather()
+        for s in range(self.ns):
+            m += self.slot_var[s] >= 0
+        dgetrf(&m, &m, a, &ld, &self.swaps[0], &info)
+        if info == 0:
+            dgetri(&m, a, &ld, &self.swaps[0], &self.lapack_work[0], &size, &info)
+        if info != 0:
+            return False
+        for s in range(self.ns):
+            memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
+            if self.slot_var[s] < 0:
+                continue
+            j = 0
+            for x in range(s + 1):
+                if self.slot_var[x] >= 0:
+                    self.H[s, x] = 0.5 * (a[i * self.cap + j] + a[j * self.cap + i])
+                    j += 1
+            i += 1
+        self.n0, self.k = self.ns, 0
+        memset(&self.zd[0], 0, self.ns * sizeof(double))
+        self._add_inverse(&self.b[0], &self.zd[0])
+        return True
+
+    # ------------------------------------------------------------------ the end of a block
+
+    def commit(self):
+        """H0 takes the block's changes, and empty slots go."""
+        cdef Py_ssize_t s, x, sign, count = 0, first = 0
+        cdef double weight
+        cdef double[:, ::1] scaled = self.scaled
+        with nogil:
+            if self.k:
+                for s in range(self.n0, self.ns):
+                    memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
+            for sign in range(1, -2, -2):  # u sqrt|d|: first those that add, then the others
+                first = count
+                for x in range(self.k):
+                    if (self.d[x] > 0) == (sign > 0):
+                        weight = sqrt(sign * self.d[x])
+                        for s in range(self.ns):
+                            scaled[count, s] = weight * self.U[x, s]
+                        count += 1
+                if count > first:
+                    add_square(
+                        &self.H[0, 0], self.cap, self.ns, &scaled[first, 0], count - first, sign
+                    )
+            s = 0
+            while s < self.ns:
+                if self.slot_var[s] >= 0:
+                    s += 1
+                    continue
+                self.ns -= 1
+                if self.ns != s:
+                    self._move_slot(self.ns, s)
+        self.n0, self.k = self.ns, 0
+
+    cdef void _move_slot(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        """The last slot, a, moves to b; only the lower half of H counts."""
+        cdef Py_ssize_t x
+        self.H[b, b] = self.H[a, a]
+        for x in range(b):
+            self.H[b, x] = self.H[a, x]
+        for x in range(b + 1, a):
+            self.H[x, b] = self.H[a, x]
+        self.slot_var[b], self.owner[b] = self.slot_var[a], self.owner[a]
+        self.zs[b], self.zd[b], self.b[b] = self.zs[a], self.zd[a], self.b[a]
+        self.lo[b], self.hi[b] = self.lo[a], self.hi[a]
+        if self.slot_var[b] >= 0:
+            self.slot_of[self.slot_var[b]] = b

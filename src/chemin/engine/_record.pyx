@@ -1,0 +1,76 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""What a block of the compiled walk did: its moves, by slots, and its events."""
+
+import numpy as np
+
+from libc.string cimport memset
+
+
+cdef class Record(Factor):
+    """Moves and events of a block, beside the slots that they belong to."""
+
+    def __init__(self, system, Py_ssize_t block):
+        super().__init__(system, block)
+        self.bcap = block
+        self.mt0, self.mt1, self.mlen = (np.zeros(block) for _ in range(3))
+        self.mns = np.zeros(block, dtype=np.intp)
+        self.et = np.zeros(self.ucap)
+        self.ev, self.e_from, self.e_to, self.emove = (
+            np.zeros(self.ucap, dtype=np.intp) for _ in range(4)
+        )
+
+    def reserve(self, Py_ssize_t cap):
+        if not super().reserve(cap):
+            return False
+        self.DZ = np.zeros((self.bcap, self.cap))
+        self.rates = np.zeros((self.bcap, self.cap))
+        self.mon = np.zeros((self.bcap, self.cap), dtype=np.int8)
+        return True
+
+    cdef void _move(self, const double *rate, double step, double t) noexcept nogil:
+        """z moves along `rate` for this step; t is where it ends. Slots in use are noted."""
+        cdef Py_ssize_t s, m = self.n_moves
+        self.mt0[m], self.mt1[m], self.mlen[m], self.mns[m] = self.t, t, step, self.ns
+        for s in range(self.ns):
+            self.mon[m, s] = self.slot_var[s] >= 0
+            self.rates[m, s] = rate[s]
+            self.zs[s] += step * rate[s]
+            self.DZ[m, s] = self.zs[s] - self.z0[s]
+        memset(&self.DZ[m, self.ns], 0, (self.cap - self.ns) * sizeof(double))
+        self.t = t
+        self.n_moves += 1
+
+    cdef void _event(self, Py_ssize_t i, int side) noexcept nogil:
+        """Variable i goes to its next stair."""
+        cdef Py_ssize_t e = self.n_events
+        self.et[e], self.ev[e], self.emove[e] = self.t, i, self.n_moves
+        self.e_from[e] = self.stair[i]
+        self.stair[i] += side
+        self.e_to[e] = self.stair[i]
+        self.n_events += 1
+
+    def record(self):
+        """The block's moves (t0, t1, length, size; variables, rates) and its events."""
+        cdef:
+            Py_ssize_t m, s, total = 0, at = 0
+            int[::1] index
+            double[::1] rate
+            Py_ssize_t[::1] size = np.zeros(self.n_moves, dtype=np.intp)
+        for m in range(self.n_moves):
+            total += self.mns[m]
+        index, rate = np.empty(total, dtype=np.int32), np.empty(total)
+        with nogil:
+            for m in range(self.n_moves):
+                for s in range(self.mns[m]):
+                    if self.mon[m, s]:
+                        index[at], rate[at] = <int> self.owner[s], self.rates[m, s]
+                        at += 1
+                        size[m] += 1
+        columns = np.array([self.mt0, self.mt1, self.mlen])[:, : self.n_moves].tolist()
+        entries = np.asarray(index)[:at].copy(), np.asarray(rate)[:at].copy()
+        moves = (*columns, np.asarray(size).tolist(), *entries)
+        events = [
+            (self.et[m], self.ev[m], self.e_from[m], self.e_to[m], self.emove[m])
+            for m in range(self.n_events)
+        ]
+        return moves, events

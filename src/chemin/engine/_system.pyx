@@ -1,0 +1,137 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""A staircase system as the compiled walks read it: M, r and the table of stairs, never a loss.
+
+Products with M are made in two halves. A *flow* is A S x, one entry for each row of the arrays of
+each group; then M x is the flow with signs, at the row of each variable, and the border.
+"""
+
+import numpy as np
+
+from libc.string cimport memset
+
+from scipy.linalg.cython_blas cimport daxpy
+
+from chemin.engine._blas cimport blas_int, gemv_t
+from chemin.engine._entries cimport Block, Entries, has_row
+
+cdef enum:
+    TOGETHER = 65  # flows computed by one reading of the rows: a block of moves, and a direction
+
+
+cdef class System:
+    """The base of the compiled walks; see the module's text."""
+
+    def __init__(self, system):
+        coupling = system.coupling
+        self.N, self.n_rows = len(system), coupling.n_rows
+        self.nb = self.N - self.n_rows
+        self.sign = np.ascontiguousarray(coupling.sign, dtype=np.float64)
+        self.sigma = np.ascontiguousarray(coupling.sigma, dtype=np.float64)
+        self.border = np.ascontiguousarray(coupling.border, dtype=np.float64)
+        sigma = np.asarray(self.sigma)[: self.n_rows]
+        self.signs = sigma * np.asarray(self.sign)
+        self.edges = np.ascontiguousarray((np.asarray(self.border) * sigma[:, None]).T)
+        self.root = np.ascontiguousarray(coupling.root)
+        self.semidefinite = coupling.semidefinite
+        self.r = np.ascontiguousarray(system.r, dtype=np.float64)
+        self.value = np.ascontiguousarray(system.stairs.value)
+        self.slope = np.ascontiguousarray(system.stairs.slope)
+        self.span = system.stairs.span()
+        self.box = np.minimum(1.0, self.span)
+        self._read(coupling.layout)
+
+    def _read(self, layout):
+        """The arrays of the coupling, and where each variable has its row."""
+        cdef Py_ssize_t g, h, n = len(layout.counts)
+        cdef const double[:, :] a
+        if n > MOST_GROUPS:
+            raise ValueError(f"a coupling has at most {MOST_GROUPS} groups, got {n}")
+        self.p = np.ascontiguousarray(layout.index, dtype=np.intp)
+        self.group = np.ascontiguousarray(layout.group, dtype=np.intp)
+        self.arrays = [
+            [None if view is None else np.asarray(view, dtype=np.float64) for view in views]
+            for views in layout.blocks
+        ]
+        for g in range(n):
+            self.offset[g + 1] = self.offset[g] + layout.counts[g]
+            for h in range(n):
+                self.blocks[g * n + h] = Block(NULL, 0)
+                if self.arrays[g][h] is not None:
+                    a = self.arrays[g][h]
+                    if a.strides[1] != sizeof(double):
+                        raise ValueError("the rows of a coupling's arrays must be contiguous")
+                    self.blocks[g * n + h] = Block(&a[0, 0], a.strides[0] // sizeof(double))
+        self.rank = self.arrays[0][0].shape[1] if layout.factored else 0
+        self.bundle = np.zeros((TOGETHER, self.rank))
+        self.n_flow = self.offset[n]
+        offset = np.array([self.offset[g] for g in range(n)], dtype=np.intp)
+        self.place = offset[np.asarray(self.group)] + np.asarray(self.p)
+        self.plain = np.array_equal(self.place, np.arange(self.n_flow))
+        self.G = Entries(
+            &self.blocks[0], n, self.rank > 0, &self.group[0], &self.p[0], &self.sign[0],
+            &self.border[0, 0], self.n_rows, self.nb,
+        )
+
+    cdef void _spread(
+        self, Py_ssize_t ns, const Py_ssize_t *owner, Py_ssize_t count, const double **x,
+        double **out,
+    ) noexcept nogil:
+        """out_k = A S x_k for `count` vectors x_k by slots, with one reading of the rows of A.
+
+        With A = Z Z' the rows are those of Z, and what they add up to is multiplied by Z.
+        """
+        cdef:
+            Py_ssize_t s, i, k, g, n_groups = self.G.n_groups
+            blas_int n, one = 1
+            double weight
+            const Block *block
+            double *target
+        for k in range(count):
+            if self.rank:
+                memset(&self.bundle[k, 0], 0, self.rank * sizeof(double))
+            else:
+                memset(out[k], 0, self.n_flow * sizeof(double))
+        for s in range(ns):
+            i = owner[s]
+            if not has_row(&self.G, i):
+                continue
+            for g in range(n_groups):
+                block = &self.blocks[self.group[i] * n_groups + g]
+                if block.a == NULL:
+                    continue
+                n = self.rank if self.rank else self.offset[g + 1] - self.offset[g]
+                for k in range(count):
+                    if x[k][s] != 0.0:
+                        weight = self.sign[i] * x[k][s]
+                        target = &self.bundle[k, 0] if self.rank else out[k] + self.offset[g]
+                        daxpy(
+                            &n, &weight, <double *> block.a + self.p[i] * block.width, &one,
+                            target, &one,
+                        )
+        if self.rank:
+            for k in range(count):
+                gemv_t(
+                    self.blocks[0].a, self.rank, self.n_flow, self.rank, 1.0, &self.bundle[k, 0],
+                    0.0, out[k],
+                )
+
+    cdef void _pushed(
+        self, Py_ssize_t ns, const Py_ssize_t *owner, const double *flow, const double *x,
+        double *out,
+    ) noexcept nogil:
+        """out = M x for every variable, from flow = A S x, x by slots."""
+        cdef Py_ssize_t s, i, e, n = self.n_rows
+        for i in range(n):
+            out[i] = self.signs[i] * flow[self.place[i]]
+        for e in range(self.nb):
+            out[n + e] = 0.0
+        for s in range(ns):
+            i = owner[s]
+            if x[s] == 0.0:
+                continue
+            if has_row(&self.G, i):
+                for e in range(self.nb):
+                    out[n + e] += self.sigma[n + e] * self.border[i, e] * x[s]
+            else:
+                for e in range(n):
+                    out[e] += self.edges[i - n, e] * x[s]

@@ -1,0 +1,349 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Verification of a block: every variable at every breakpoint, and drift.
+
+The residual of every variable is computed at the *anchors*, a few breakpoints of the block. Between
+two of them it differs from the straight line by A d, d the difference of z from its own straight
+line, and when A is positive semi-definite
+
+    |(A d)_i| <= sqrt(A_ii) sqrt(d'A d),
+
+which is small, being of second order. Variables that come nearer to a corner than this bound are
+computed at every breakpoint. When A is not semi-definite every breakpoint is an anchor.
+
+A block that fails is forgotten and walked again: H0 has not been touched.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.string cimport memcpy, memset
+
+from chemin.engine._blas cimport dot, gemv_t
+from chemin.engine._entries cimport has_row
+from chemin.engine._loop cimport Loop
+
+cdef enum:
+    MOST = 64  # moves in a block
+    DOUBTFUL = 256  # one in so many may be looked at closely before anchors are set nearer
+
+
+cdef struct Reach:  # of each variable with a row: its residual must stay in [lo, hi]
+    double *lo
+    double *los
+    double *hi
+    double *his
+    double *bound
+
+
+cdef bint outside(Py_ssize_t n, double t, const double *x, const Reach *reach) noexcept nogil:
+    """Whether any x is outside [lo + t los + bound, hi + t his - bound]; no branch: vectorised."""
+    cdef:
+        Py_ssize_t i
+        int bad = 0
+        const double *lo = reach.lo
+        const double *los = reach.los
+        const double *hi = reach.hi
+        const double *his = reach.his
+        const double *bound = reach.bound
+    for i in range(n):
+        bad |= (x[i] < lo[i] + t * los[i] + bound[i]) | (x[i] > hi[i] + t * his[i] - bound[i])
+    return bad != 0
+
+
+cdef inline bint within(const Reach *r, Py_ssize_t i, double t, double x, double b) noexcept nogil:
+    """Whether x is as far as b inside the reach of variable i at t."""
+    return x >= r.lo[i] + t * r.los[i] + b and x <= r.hi[i] + t * r.his[i] - b
+
+
+cdef class Core(Loop):
+    """The compiled walk: blocks of steps, each of them verified; see the module's text."""
+
+    cdef:
+        Reach reach
+        double[:, ::1] reaches  # where it points to
+        double[::1] before
+        char[::1] missed
+        Py_ssize_t[::1] anchor
+        readonly Py_ssize_t stride
+        double[:, ::1] bent
+        double[::1] turned, total, bent_border
+        readonly double off_treads, off_pins
+
+    def __init__(self, system, Py_ssize_t block):
+        if block > MOST:
+            raise ValueError(f"blocks have at most {MOST} moves, got {block}")
+        super().__init__(system, block)
+        self.stride = MOST if self.semidefinite else 1
+        self.anchor = np.zeros(block, dtype=np.intp)
+        self.total, self.turned = np.zeros(block), np.zeros(block)
+        self.bent_border = np.zeros(self.nb)
+        self.before, self.missed = np.zeros(self.N), np.zeros(self.N, dtype=np.int8)
+        self.reaches = np.zeros((5, self.n_rows))
+        self.reach = Reach(
+            &self.reaches[0, 0], &self.reaches[1, 0], &self.reaches[2, 0], &self.reaches[3, 0],
+            &self.reaches[4, 0],
+        )
+        self.reserve(64)
+
+    def reserve(self, Py_ssize_t cap):
+        if not super().reserve(cap):
+            return False
+        self.bent = np.zeros((self.bcap, self.cap))
+        return True
+
+    def verify(self, const double[::1] h, double t0, double[::1] h_end):
+        """Check every variable at every breakpoint; returns those that passed a corner unseen.
+
+        h is the residual at the block's start, t0; h_end receives it at the end.
+        """
+        h_end[:] = h
+        if self.n_moves == 0:
+            return np.empty(0, dtype=np.intp)
+        self.missed[:] = 0
+        with nogil:
+            self._look_at_the_rest()
+            self._check(&h[0], t0, &h_end[0])
+            self._border(&h[0], t0, &h_end[0])
+            self._measure_drift(&h_end[0])
+            self._measure_departures(&h[0], t0)
+        return np.flatnonzero(np.asarray(self.missed))
+
+    cdef void _look_at_the_rest(self) noexcept nogil:
+        """The reach of variables that no ratio test has seen; infinite for all others."""
+        cdef Py_ssize_t i, j, k
+        cdef Reach r = self.reach
+        for i in range(self.n_rows):
+            j = self.stair[i]
+            r.lo[i] = self.value[i, j - 1] - self.tol[i]
+            r.hi[i] = self.value[i, j + 1] + self.tol[i]
+            r.los[i], r.his[i] = self.slope[i, j - 1], self.slope[i, j + 1]
+        for k in range(self.ns + self.nw):
+            i = self.owner[k] if k < self.ns else self.w_var[k - self.ns]
+            if has_row(&self.G, i):
+                r.lo[i], r.hi[i], r.los[i], r.his[i] = -INFINITY, INFINITY, 0.0, 0.0
+
+    cdef void _check(self, const double *h, double t0, double *h_end) noexcept nogil:
+        """From anchor to anchor: residuals there, and a bound between them."""
+        cdef:
+            Py_ssize_t n = self.n_rows, k, a = -1, b, m = self._anchors(), doubtful = 0
+            double t = t0
+        self._flows(m)
+        memcpy(&self.before[0], h, self.N * sizeof(double))
+        for k in range(m):
+            b = self.anchor[k]
+            self._residuals(b, self.mt1[b] - t0, &self.moved[k, 0], h, h_end)
+            self._bend(a, b, t)
+            if outside(n, t, &self.before[0], &self.reach) or outside(
+                n, self.mt1[b], h_end, &self.reach
+            ):
+                doubtful += self._look_closely(a, b, t0, t, h, h_end)
+            memcpy(&self.before[0], h_end, n * sizeof(double))
+            a, t = b, self.mt1[b]
+        if not self.semidefinite:
+            return
+        # Looking closely at many costs more than more anchors, at few less.
+        if doubtful * DOUBTFUL > m * n:
+            self.stride = max(self.stride // 2, 1)
+        elif doubtful * 4 * DOUBTFUL < m * n:
+            self.stride = min(2 * self.stride, MOST)
+
+    cdef Py_ssize_t _anchors(self) noexcept nogil:
+        """Breakpoints at which every residual is computed: every `stride`-th, and the last."""
+        cdef Py_ssize_t count = 0, j = -1
+        while j < self.n_moves - 1:
+            j = min(j + self.stride, self.n_moves - 1)
+            self.anchor[count] = j
+            count += 1
+        return count
+
+    cdef void _flows(self, Py_ssize_t m) noexcept nogil:
+        """A S dz at m anchors, and A S z' at the end, for `refine`, with one reading of A."""
+        cdef:
+            Py_ssize_t k
+            const double *x[MOST + 1]
+            double *out[MOST + 1]
+        for k in range(m):
+            x[k], out[k] = &self.DZ[self.anchor[k], 0], &self.moved[k, 0]
+        x[m], out[m] = &self.zd[0], &self.flow[0]
+        self.flowing = True
+        self._spread(self.ns, &self.owner[0], m + 1, x, out)
+
+    cdef void _residuals(
+        self, Py_ssize_t j, double dt, const double *flow, const double *h, double *out
+    ) noexcept nogil:
+        """h at breakpoint j, from its value at the block's start and the flow of the change."""
+        cdef:
+            Py_ssize_t i, s, n = self.n_rows
+            const double *signs = &self.signs[0]
+            const double *edge
+            const double *r = &self.r[0]
+            double x
+        if self.plain:
+            for i in range(n):
+                out[i] = h[i] - signs[i] * flow[i] - dt * r[i]
+        else:
+            for i in range(n):
+                out[i] = h[i] - signs[i] * flow[self.place[i]] - dt * r[i]
+        for s in range(self.ns):
+            if has_row(&self.G, self.owner[s]):
+                continue
+            x = self.DZ[j, s]
+            edge = &self.edges[self.owner[s] - n, 0]
+            for i in range(n):
+                out[i] -= edge[i] * x
+
+    cdef void _border(self, const double *h, double t0, double *h_end) noexcept nogil:
+        """h at the end for variables of the border; on pins they are always watched."""
+        cdef Py_ssize_t e, i, s, last = self.n_moves - 1
+        for e in range(self.nb):
+            i = self.n_rows + e
+            h_end[i] = h[i] - (self.mt1[last] - t0) * self.r[i]
+            for s in range(self.ns):
+                if has_row(&self.G, self.owner[s]):
+                    h_end[i] -= self.sigma[i] * self.border[self.owner[s], e] * self.DZ[last, s]
+
+    # ------------------------------------------------------------------ the bound
+
+    cdef void _bend(self, Py_ssize_t a, Py_ssize_t b, double t) noexcept nogil:
+        """How far each residual may be from a straight line between breakpoints a (at t) and b."""
+        cdef:
+            Py_ssize_t i, e, n = self.n_rows
+            double *bound = self.reach.bound
+            double most
+        memset(bound, 0, n * sizeof(double))
+        if b - a < 2:
+            return
+        self._differences(a, b, t)
+        self._squares(b - a - 1)
+        most = self._largest(b - a - 1)
+        for i in range(n):
+            bound[i] = self.root[i] * most
+        for e in range(self.nb):
+            for i in range(n):
+                bound[i] += fabs(self.edges[e, i]) * self.bent_border[e]
+
+    cdef void _differences(self, Py_ssize_t a, Py_ssize_t b, double t) noexcept nogil:
+        """bent_j = d at breakpoint a + 1 + j: z less its straight line from a (at t) to b."""
+        cdef Py_ssize_t j, s, ns = self.ns
+        cdef double part, way = self.mt1[b] - t
+        cdef double *d
+        for j in range(b - a - 1):
+            part = (self.mt1[a + 1 + j] - t) / way if way != 0.0 else 0.0
+            d = &self.bent[j, 0]
+            for s in range(ns):
+                d[s] = self.DZ[a + 1 + j, s] - part * self.DZ[b, s]
+            if a >= 0:
+                for s in range(ns):
+                    d[s] -= (1.0 - part) * self.DZ[a, s]
+
+    cdef void _squares(self, Py_ssize_t inner) noexcept nogil:
+        """total_j = sum of d_s (G d)_s over the slots that entered or left in this block.
+
+        A variable that is free all the way has a residual that stays on its straight line, so that
+        (A d)_s = -(B d)_s there: d'A d needs only the rows of those that entered or left, which
+        have been watched, and the border, for which see `_largest`.
+        """
+        cdef Py_ssize_t j, s
+        cdef double *total = &self.total[0]
+        cdef double *turned = &self.turned[0]
+        memset(total, 0, inner * sizeof(double))
+        for s in range(self.ns):
+            if not has_row(&self.G, self.owner[s]) or self.slot_row[s] < 0:
+                continue
+            gemv_t(
+                &self.bent[0, 0], self.cap, inner, self.ns, 1.0, &self.GW[self.slot_row[s], 0], 0.0,
+                turned,
+            )
+            for j in range(inner):
+                total[j] += self.bent[j, s] * turned[j]
+
+    cdef double _largest(self, Py_ssize_t inner) noexcept nogil:
+        """The largest sqrt(d'A d), with what the residuals' tolerances may add to it.
+
+        bent_border receives the largest |d| of each variable of the border.
+        """
+        cdef:
+            Py_ssize_t j, s, e, i, n = self.n_rows
+            double size, tol = 0.0, most = 0.0
+            double *d
+            double *border = &self.work[0]
+        for s in range(self.ns):
+            if has_row(&self.G, self.owner[s]):
+                tol = max(tol, self.tol[self.owner[s]])
+        memset(&self.bent_border[0], 0, self.nb * sizeof(double))
+        for j in range(inner):
+            d = &self.bent[j, 0]
+            memset(border, 0, self.nb * sizeof(double))
+            for s in range(self.ns):
+                if not has_row(&self.G, self.owner[s]):
+                    border[self.owner[s] - n] += d[s]
+            size = 0.0
+            for s in range(self.ns):
+                i = self.owner[s]
+                if not has_row(&self.G, i):
+                    continue
+                size += fabs(d[s])
+                for e in range(self.nb):
+                    self.total[j] -= d[s] * self.border[i, e] * border[e]
+            most = max(most, fabs(self.total[j]) + 4.0 * tol * size)
+            for e in range(self.nb):
+                self.bent_border[e] = max(self.bent_border[e], fabs(border[e]))
+        return sqrt(most)
+
+    cdef Py_ssize_t _look_closely(
+        self, Py_ssize_t a, Py_ssize_t b, double t0, double t, const double *h, const double *h_b,
+    ) noexcept nogil:
+        """Compute the breakpoints from a to b of variables that may have passed a corner."""
+        cdef:
+            Py_ssize_t i, j, count = 0
+            double x, bound
+            const Reach *r = &self.reach
+        for i in range(self.n_rows):
+            bound = r.bound[i]
+            if self.missed[i] or (
+                within(r, i, t, self.before[i], bound) and within(r, i, self.mt1[b], h_b[i], bound)
+            ):
+                continue
+            count += 1
+            if not within(r, i, self.mt1[b], h_b[i], 0.0):
+                self.missed[i] = 1
+                continue
+            self._row(i, &self.v[0])
+            for j in range(a + 1, b):
+                x = h[i] - self.sigma[i] * dot(self.ns, &self.v[0], &self.DZ[j, 0])
+                x -= (self.mt1[j] - t0) * self.r[i]
+                if not within(r, i, self.mt1[j], x, 0.0):
+                    self.missed[i] = 1
+                    break
+        return count
+
+    # ------------------------------------------------------------------ drift
+
+    cdef void _measure_drift(self, const double *h) noexcept nogil:
+        """How far residuals are off their treads or out of pins' reach, in units of `keep`."""
+        cdef Py_ssize_t i, j
+        cdef double x, level, keep
+        self.off_treads = self.off_pins = 0.0
+        for i in range(self.N):
+            j = self.stair[i]
+            keep = self.keep[i] + fabs(self.keep_value[i] + self.t * self.keep_slope[i])
+            if j % 2 == 0:
+                level = self.value[i, j] + self.t * self.slope[i, j]
+                self.off_treads = max(self.off_treads, fabs(h[i] - level) / keep)
+            else:
+                x = self.value[i, j - 1] + self.t * self.slope[i, j - 1] - h[i]
+                x = max(x, h[i] - self.value[i, j + 1] - self.t * self.slope[i, j + 1])
+                self.off_pins = max(self.off_pins, x / keep)
+
+    cdef void _measure_departures(self, const double *h, double t0) noexcept nogil:
+        """The same for variables that left a tread, at the breakpoint where they did."""
+        cdef Py_ssize_t s, i, j
+        cdef double x, keep
+        for s in range(self.ns):
+            i, j = self.owner[s], self.left_at[s]
+            if j < 0 or not has_row(&self.G, i):
+                continue
+            x = h[i] - self.sigma[i] * dot(self.ns, &self.GW[self.slot_row[s], 0], &self.DZ[j, 0])
+            x -= (self.mt1[j] - t0) * self.r[i]
+            keep = self.keep[i] + fabs(self.keep_value[i] + self.mt1[j] * self.keep_slope[i])
+            self.off_treads = max(self.off_treads, fabs(x - self.left_from[s]) / keep)

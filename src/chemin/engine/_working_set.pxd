@@ -1,0 +1,50 @@
+"""The watched pinned variables, and those at corners."""
+
+from chemin.engine._record cimport Record
+from chemin.engine._system cimport Hit
+
+
+cdef class WorkingSet(Record):
+    cdef:
+        # rows: the watched pinned variables
+        readonly Py_ssize_t nw, wcap
+        Py_ssize_t[::1] w_var
+        char[::1] w_on
+        # of each row: the stairs below and above, infinite once its variable has left its pin; and
+        # what belongs to the variable
+        double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_sigma
+        double[::1] hw, hd, hj  # h, h', and h' along a jump
+        double[:, ::1] GW  # rows of G, by slots
+        double[::1] column
+        # of each slot: where GW has the row of a variable that entered or left in this block, and
+        # the breakpoint at which it left, from this level
+        Py_ssize_t[::1] slot_row, left_at
+        double[::1] left_from
+        # of every variable
+        object measured, boxed
+        const double[::1] tol, keep, keep_value, keep_slope, blur
+        # corners: offsets are infinite away from them
+        double[::1] off_lo, off_hi
+        Py_ssize_t[::1] cornered  # rows with offsets
+        Py_ssize_t n_cornered
+        unsigned long long seed
+        public double precision, still, down_first
+
+    cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil
+    cdef void _look_around(self, Py_ssize_t w) noexcept nogil
+    cdef void _new_column(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil
+    cdef void _watch_rates(self, double way) noexcept nogil
+    cdef double _noise_z(self) noexcept nogil
+    cdef double _noise_h(self, Py_ssize_t w, double size, double span) noexcept nogil
+    cdef double _size_zd(self) noexcept nogil
+    cdef double _random(self) noexcept nogil
+    cdef void _find_corners(self, Py_ssize_t first, bint slot) noexcept nogil
+    cdef void _slot_corners(self, Py_ssize_t first) noexcept nogil
+    cdef void _first_corner(
+        self, double way, double noise_z, double size, double span, Hit *hit
+    ) noexcept nogil
+    cdef void _move_offsets(
+        self, double step, double way, double noise_z, double size, double span
+    ) noexcept nogil
+    cdef void _forget_offsets(self) noexcept nogil
+    cdef void _corner_behind(self, Py_ssize_t i, int side) noexcept nogil

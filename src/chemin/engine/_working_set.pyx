@@ -1,0 +1,285 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""The working set of the compiled walk: the pinned variables that a block looks at, in rows.
+
+Only variables on treads (slots) and watched ones (rows) take part in ratio tests; verification
+looks at all others afterwards. A variable that leaves its tread gets a row of its own.
+
+Ties are resolved as in `reference.py`: variables at a corner have random offsets, infinitely small
+beside every other distance, and the ratio test is made in the offsets until none of them blocks.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, fabs
+from libc.string cimport memcpy
+
+from chemin.engine._blas cimport gemv_t
+from chemin.engine._entries cimport row
+
+cdef double EPS = np.finfo(np.float64).eps
+
+
+cdef class WorkingSet(Record):
+    """Rows and corners; see the module's text."""
+
+    def __init__(self, system, Py_ssize_t block):
+        super().__init__(system, block)
+        self.measured, self.boxed = system.measured, system.boxed
+        self.off_lo, self.off_hi = (np.full(self.N, np.inf) for _ in range(2))
+        self.seed = 88172645463325252ULL
+
+    def reserve(self, Py_ssize_t cap):
+        if not super().reserve(cap):
+            return False
+        self.slot_row, self.left_at = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
+        self.left_from = np.zeros(self.cap)
+        return True
+
+    def _reserve_rows(self, Py_ssize_t need):
+        """Room for `need` rows."""
+        if need <= self.wcap and self.GW.shape[1] == self.cap:
+            return
+        self.wcap = max(need, self.wcap)
+        self.GW = np.zeros((self.wcap, self.cap))
+        self.w_var, self.cornered = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
+        self.w_on = np.zeros(self.wcap, dtype=np.int8)
+        self.hw, self.hd, self.hj, self.column = (np.zeros(self.wcap) for _ in range(4))
+        self.w_lo, self.w_los, self.w_hi, self.w_his = (np.zeros(self.wcap) for _ in range(4))
+        self.w_tol, self.w_root, self.w_r, self.w_sigma = (np.zeros(self.wcap) for _ in range(4))
+
+    # ------------------------------------------------------------------ the watch list
+
+    def urgency(self, const double[::1] h, const double[::1] rate, double way):
+        """For every pinned variable, about how soon it may block; infinite for the free."""
+        cdef:
+            double[::1] out = np.empty(self.N)
+            Py_ssize_t i, j
+            double typical = 0.0, low, high
+        with nogil:
+            for i in range(self.N):
+                typical += fabs(rate[i])
+            typical = 0.25 * typical / self.N + EPS
+            for i in range(self.N):
+                j = self.stair[i]
+                if j % 2 == 0:
+                    out[i] = INFINITY
+                    continue
+                low = h[i] - self.value[i, j - 1] - self.t * self.slope[i, j - 1]
+                low /= max(self.slope[i, j - 1] * way - rate[i], 0.0) + typical
+                high = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - h[i]
+                high /= max(rate[i] - self.slope[i, j + 1] * way, 0.0) + typical
+                out[i] = min(low, high)
+        return np.asarray(out)
+
+    def watch(
+        self, const Py_ssize_t[::1] variables, const double[::1] h, tol, keep, keep_value,
+        keep_slope,
+    ):
+        """Begin a block, looking at these pinned variables.
+
+        `tol` is the tolerance of each residual. Drift is measured by keep + |value + t slope|.
+        """
+        cdef Py_ssize_t i, w
+        self._reserve_rows(len(variables) + self.ucap + 1)
+        self.tol, self.keep = tol, keep
+        self.keep_value, self.keep_slope = keep_value, keep_slope
+        # How precisely z can be known; what is no multiplier is of the residuals' own kind.
+        coarsest = np.max(tol[self.measured])
+        self.blur = np.where(self.boxed, self.precision * np.asarray(self.box), coarsest)
+        self.nw = len(variables)
+        self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
+        self.n_cornered = 0
+        with nogil:
+            memcpy(&self.z0[0], &self.zs[0], self.ns * sizeof(double))
+            for w in range(self.cap):
+                self.slot_row[w] = self.left_at[w] = -1
+            for w in range(self.nw):
+                i = variables[w]
+                self._new_row(w, i, h[i])
+                self._row(i, &self.GW[w, 0])
+                if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
+                    self.cornered[self.n_cornered] = w
+                    self.n_cornered += 1
+        self.prepare()
+
+    cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil:
+        """Row w watches variable i, at a pin, with residual h."""
+        self.w_var[w], self.w_on[w], self.hw[w] = i, 1, h
+        self.w_tol[w], self.w_root[w] = self.tol[i], self.root[i]
+        self.w_r[w], self.w_sigma[w] = self.r[i], self.sigma[i]
+        self._look_around(w)
+
+    cdef void _look_around(self, Py_ssize_t w) noexcept nogil:
+        """Which treads are below and above the pin of row w."""
+        cdef Py_ssize_t i = self.w_var[w], j = self.stair[self.w_var[w]]
+        self.w_lo[w], self.w_los[w] = self.value[i, j - 1], self.slope[i, j - 1]
+        self.w_hi[w], self.w_his[w] = self.value[i, j + 1], self.slope[i, j + 1]
+
+    cdef void _new_column(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil:
+        """Slot s of variable i in all rows of GW: along a row of G, for it is symmetric."""
+        cdef Py_ssize_t w
+        row(&self.G, i, self.nw, &self.w_var[0], &self.column[0])
+        for w in range(self.nw):
+            self.GW[w, s] = self.column[w]
+
+    # ------------------------------------------------------------------ speeds and their noise
+
+    cdef void _watch_rates(self, double way) noexcept nogil:
+        """h' of the rows: -(sigma G z' + r)."""
+        cdef Py_ssize_t w
+        cdef double *hd = &self.hd[0]
+        cdef const double *sigma = &self.w_sigma[0]
+        cdef const double *r = &self.w_r[0]
+        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.zd[0], 0.0, hd)
+        for w in range(self.nw):
+            hd[w] = -(sigma[w] * hd[w] + r[w] * way)
+
+    cdef double _noise_z(self) noexcept nogil:
+        """Below this, or below blur_i / span, z_i does not move."""
+        cdef double largest = 0.0
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            if fabs(self.zd[s]) > largest:
+                largest = fabs(self.zd[s])
+        return self.still * largest
+
+    cdef double _noise_h(self, Py_ssize_t w, double size, double span) noexcept nogil:
+        """Below this the residual of row w does not move."""
+        return self.still * (self.w_root[w] * size + fabs(self.w_r[w])) + self.w_tol[w] / span
+
+    cdef double _size_zd(self) noexcept nogil:
+        """A bound on |G| |z'|, divided by the root of its row."""
+        cdef double total = 0.0
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            if self.slot_var[s] >= 0:
+                total += self.root[self.slot_var[s]] * fabs(self.zd[s])
+        return total
+
+    # ------------------------------------------------------------------ corners
+
+    cdef double _random(self) noexcept nogil:
+        """In [1, 2): offsets at corners (xorshift, a seed of its own)."""
+        self.seed ^= self.seed << 13
+        self.seed ^= self.seed >> 7
+        self.seed ^= self.seed << 17
+        return 1.0 + <double> (self.seed >> 11) / 9007199254740992.0
+
+    cdef void _find_corners(self, Py_ssize_t first, bint slot) noexcept nogil:
+        """Offsets for all that stand at a corner; the blocking slot or row `first` does."""
+        cdef Py_ssize_t w, i
+        cdef double x, y, near, t = self.t
+        self._forget_offsets()
+        self._slot_corners(first if slot else -1)
+        for w in range(self.nw):
+            x = self.hw[w] - self.w_lo[w] - t * self.w_los[w]
+            y = self.w_hi[w] + t * self.w_his[w] - self.hw[w]
+            if min(x, y) > self.w_tol[w] and (slot or w != first):
+                continue
+            i = self.w_var[w]
+            near = max(self.w_tol[w], min(x, y))  # the blocking one does, whatever its rounding
+            if x <= near:
+                self.off_lo[i] = self._random()
+            if y <= near:
+                self.off_hi[i] = self._random() + self.down_first
+            self.cornered[self.n_cornered] = w
+            self.n_cornered += 1
+
+    cdef void _slot_corners(self, Py_ssize_t first) noexcept nogil:
+        cdef Py_ssize_t s, i
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            if i < 0:
+                continue
+            if self.zs[s] - self.lo[s] <= self.blur[i] or (s == first and self.zd[s] < 0):
+                self.off_lo[i] = self._random()
+            if self.hi[s] - self.zs[s] <= self.blur[i] or (s == first and self.zd[s] > 0):
+                self.off_hi[i] = self._random()
+
+    cdef void _first_corner(
+        self, double way, double noise_z, double size, double span, Hit *hit
+    ) noexcept nogil:
+        """The ratio test in the offsets; hit.at = -1 when none of them blocks."""
+        cdef Py_ssize_t s, w, x, i
+        cdef double rate, noise
+        hit[0] = Hit(INFINITY, -1, True, 0)
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            if i < 0:
+                continue
+            rate = self.zd[s]
+            noise = max(noise_z, self.blur[i] / span)
+            if rate > noise and self.off_hi[i] < INFINITY:
+                if self.off_hi[i] / rate < hit.step:
+                    hit[0] = Hit(self.off_hi[i] / rate, s, True, 1)
+            elif rate < -noise and self.off_lo[i] < INFINITY:
+                if -self.off_lo[i] / rate < hit.step:
+                    hit[0] = Hit(-self.off_lo[i] / rate, s, True, -1)
+        for x in range(self.n_cornered):
+            w = self.cornered[x]
+            if not self.w_on[w]:
+                continue
+            i = self.w_var[w]
+            noise = self._noise_h(w, size, span)
+            rate = self.hd[w] - self.w_his[w] * way
+            if rate > noise and self.off_hi[i] < INFINITY:
+                if self.off_hi[i] / rate < hit.step:
+                    hit[0] = Hit(self.off_hi[i] / rate, w, False, 1)
+            rate = self.w_los[w] * way - self.hd[w]
+            if rate > noise and self.off_lo[i] < INFINITY:
+                if self.off_lo[i] / rate < hit.step:
+                    hit[0] = Hit(self.off_lo[i] / rate, w, False, -1)
+
+    cdef void _move_offsets(
+        self, double step, double way, double noise_z, double size, double span
+    ) noexcept nogil:
+        """Offsets after a step of the ratio test in them."""
+        cdef Py_ssize_t s, w, x, i
+        cdef double rate, noise
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            if i < 0:
+                continue
+            rate = self.zd[s]
+            if fabs(rate) <= max(noise_z, self.blur[i] / span):
+                continue
+            if self.off_hi[i] < INFINITY:
+                self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
+            if self.off_lo[i] < INFINITY:
+                self.off_lo[i] = max(self.off_lo[i] + step * rate, 0.0)
+        for x in range(self.n_cornered):
+            w = self.cornered[x]
+            if not self.w_on[w]:
+                continue
+            i = self.w_var[w]
+            noise = self._noise_h(w, size, span)
+            rate = self.hd[w] - self.w_his[w] * way
+            if self.off_hi[i] < INFINITY and fabs(rate) > noise:
+                self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
+            rate = self.w_los[w] * way - self.hd[w]
+            if self.off_lo[i] < INFINITY and fabs(rate) > noise:
+                self.off_lo[i] = max(self.off_lo[i] - step * rate, 0.0)
+
+    cdef void _forget_offsets(self) noexcept nogil:
+        cdef Py_ssize_t x, i
+        for x in range(self.ns):
+            i = self.owner[x]
+            self.off_lo[i] = self.off_hi[i] = INFINITY
+        for x in range(self.n_cornered):
+            i = self.w_var[self.cornered[x]]
+            self.off_lo[i] = self.off_hi[i] = INFINITY
+        self.n_cornered = 0
+
+    cdef void _corner_behind(self, Py_ssize_t i, int side) noexcept nogil:
+        """The variable stands at the edge of its new stair, the corner behind it."""
+        cdef Py_ssize_t j = self.stair[i]
+        cdef double width = (
+            self.value[i, j + 1] - self.value[i, j - 1]
+            + self.t * (self.slope[i, j + 1] - self.slope[i, j - 1])
+        )
+        cdef double corner = self.blur[i] if j % 2 == 0 else self.tol[i]
+        cdef double ahead = self._random() if width <= corner else INFINITY
+        if side > 0:
+            self.off_lo[i], self.off_hi[i] = 0.0, ahead
+        else:
+            self.off_hi[i], self.off_lo[i] = 0.0, ahead

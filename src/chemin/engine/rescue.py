@@ -1,0 +1,191 @@
+"""Rescue from round-off: what the walks do when exact arithmetic would do otherwise.
+
+**Drift.** h is computed from the data after every event. What has drifted off its stair is
+corrected by one step with G_FF when that step stays inside the boxes. Otherwise it is walked back
+by the walk itself: the drift is an artificial residual e, and g + tau e is followed from tau = 1
+to 0.
+
+**Standstill.** Many jumps at one t follow round-off: tolerances are widened until the walk moves.
+
+**Singular states.** A state that an imprecise pivot has let through is made regular by a jump.
+
+`RescuedWalker` is the reference walk with all of these. `Helper` calls it for the compiled walk.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .reference import Move, Walker
+from .tolerances import EPS, INDEFINITE, LONG, NEAR_ZERO, NOUGHT, NULL
+from .trace import IndefiniteError, StandingRecorder, StopWalk, StuckError
+
+LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
+# A path stops where round-off exceeds this fraction of the linear term: no certificate sees beyond.
+BLIND = 2e-8
+MENDER = -1.0  # a walk that corrects drift starts no other for its own
+STALLED = 20  # rescues at one t, before the reference takes over for good
+SOON = 8  # events after a rescue: the next one is longer,
+LONGEST = 256  # up to so many steps
+
+
+def check_sight(system: StaircaseSystem, size: Floats, t: float) -> None:
+    """Stop the walk where double precision no longer tells residuals from their round-off."""
+    floor = system.floor(size, t)
+    if floor > BLIND:
+        raise StopWalk(f"round-off ({floor:.1e} of a margin) hides what comes next")
+
+
+class RescuedWalker(Walker):
+    """The reference walk, with an eye on round-off."""
+
+    guard = False  # whether to stop where double precision is blind
+    mended: float | None = None  # the t at which drift was last corrected
+
+    def on_negative(self, k: int) -> None:
+        """Raise if M of the free variables and k has a negative eigenvalue indeed.
+
+        M is skew between variables whose sigma differs: each sign is judged by itself.
+        """
+        some = np.append(self.free, k)
+        for sign in (1.0, -1.0):
+            part = some[self.sigma[some] == sign]
+            if len(part) == 0:
+                continue
+            values = np.linalg.eigvalsh(sign * self.system.coupling.block(part, part))
+            if values[0] < -INDEFINITE * max(values[-1], -values[0]):
+                raise IndefiniteError(k)
+
+    def on_ray(self, t_end: float) -> bool:
+        """At an end of the range solutions need not be unique, and any will do."""
+        there = abs(self.t - t_end) <= NOUGHT * abs(t_end)
+        if not there and (t_end != 0.0 or abs(self.t) > NEAR_ZERO * self.t_begin):
+            return super().on_ray(t_end)
+        self.jump = None
+        self.recorder.move(self.t, t_end, np.zeros_like(self.z), abs(self.t))
+        self.t = t_end
+        return True
+
+    def on_standstill(self, jumps: int) -> None:
+        """Jumps strictly improve, so many of them at one t follow round-off: widen tolerances."""
+        if jumps == 0:
+            self.slack = 1.0
+        elif jumps % (len(self.free) + 10) == 0:
+            self.slack *= 10.0
+            if self.slack > LOOSEST:
+                raise StuckError(f"{jumps} jumps at t = {self.t!r} without leaving it")
+
+    def on_drift(self, way: float, move: Move) -> Move:
+        """Correct residuals that have drifted off their stairs, and settle again."""
+        if self.guard:
+            check_sight(self.system, self.size, self.t)
+        self.blocking = np.zeros((2, len(self.rows)), dtype=bool)
+        off = float(np.max(np.abs(self.drift) / self.tolerance))
+        if off <= 2.0 or self.jump is not None or self.mended in (self.t, MENDER):
+            return move
+        self.mended = self.t
+        if not self.correct():
+            self.walk_back(off)
+        self.refresh()
+        self.factor()
+        return self.settle(way)
+
+    def correct(self) -> bool:
+        """Take drift away by one step with G_FF; False if that would leave a box."""
+        correction = np.zeros_like(self.z)
+        correction[self.free] = self.solve((self.sigma * self.drift)[self.free])
+        z = self.z + correction
+        inside = (z >= self.level(-1)) & (z <= self.level(1))
+        if not np.all(np.where(self.tread, inside, np.abs(self.drift) <= self.tolerance)):
+            return False
+        self.recorder.move(self.t, self.t, correction, 1.0)
+        self.z = z
+        return True
+
+    def walk_back(self, off: float) -> None:
+        """Walk drift away: along tau, from 1 to where what is left is within the tolerance."""
+        system = self.system.frozen(self.t, self.drift)
+        recorder = StandingRecorder(self.recorder, self.t)
+        mender = RescuedWalker(system, self.stair, self.z, 1.0, recorder, self.rng)
+        mender.mended = MENDER
+        mender.walk(0.5 / off)
+        self.stair, self.z = mender.stair, mender.z
+
+
+def regularise(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Ints, Floats]:
+    """The same solution with G_FF regular: along null vectors until variables reach pins.
+
+    Null vectors of a positive semi-definite matrix move no residual.
+    """
+    stair, z = stair.copy(), z.copy()
+    table = system.stairs.frozen(t).value
+    for _ in range(len(z)):
+        free = np.flatnonzero(stair % 2 == 0)
+        if len(free) == 0:
+            break
+        values, vectors = np.linalg.eigh(system.coupling.block(free, free))
+        least = int(np.argmin(np.abs(values)))
+        if abs(values[least]) > NULL * len(free) * np.abs(values).max():
+            break
+        u = vectors[:, least]
+        end = table[free, stair[free] + np.where(u > 0, 1, -1)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.where(np.abs(u) > np.sqrt(EPS), (end - z[free]) / u, np.inf)
+        k = int(np.argmin(steps))
+        if not np.isfinite(steps[k]):
+            break
+        z[free] += max(steps[k], 0.0) * u
+        stair[free[k]] += 1 if u[k] > 0 else -1
+        z[free[k]] = end[k]
+    return stair, z
+
+
+class Helper:
+    """The reference, called by a compiled walk for an event or for some.
+
+    Where G_FF is hardly regular calls follow each other, each longer than the last. When they lead
+    nowhere again and again, the reference walks on to the end.
+    """
+
+    def __init__(self) -> None:
+        self.stalled, self.last_t = 0, np.nan
+        self.steps, self.last_event = 1, -SOON
+
+    def walk(self, blocks: Any, t_end: float) -> bool:
+        """Walk on from the state of `blocks`, and write the new one there; whether it arrived."""
+        self.stalled = self.stalled + 1 if blocks.t == self.last_t else 0
+        self.last_t = blocks.t
+        walker = self.prepare(blocks)
+        walker.guard, walker.passed = blocks.guard, blocks.passed
+        walker.t_begin = blocks.core.tiny_t / NOUGHT * (1.0 - LONG)
+        close = blocks.passed - self.last_event < SOON
+        self.steps = min(2 * self.steps, LONGEST) if close else 1
+        arrived = walker.walk(t_end, most=self.steps if self.stalled < STALLED else None)
+        blocks.passed = self.last_event = walker.passed
+        blocks.stair, blocks.z, blocks.t = walker.stair, walker.z, walker.t
+        return arrived
+
+    def prepare(self, blocks: Any) -> RescuedWalker:
+        """A walker at the state of `blocks`; a singular state is made regular first, by a jump."""
+        stair, z = blocks.stair, blocks.z
+
+        def walker() -> RescuedWalker:
+            return RescuedWalker(blocks.system, stair, z, blocks.t, blocks.recorder, blocks.rng)
+
+        first = walker()
+        if first.lu is None or not singular(first.lu[0]):
+            return first
+        stair, z = regularise(blocks.system, stair, z, blocks.t)
+        blocks.recorder.move(blocks.t, blocks.t, z - blocks.z, 1.0)
+        for k in np.flatnonzero(stair != blocks.stair):
+            blocks.recorder.event(blocks.t, int(k), int(blocks.stair[k]), int(stair[k]))
+            blocks.passed += 1
+        return walker()
+
+
+def singular(lu: Floats) -> bool:
+    pivots = np.abs(lu.diagonal())
+    return bool(pivots.min() < NULL * pivots.max())
