@@ -1,31 +1,20 @@
 """Path.leave_one_out: as if each point had never been there."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.svm import SVR, NuSVR
 
 from chemin import lasso_path, nu_svr_path, one_class_path, svc_path, svr_path
 from chemin.datasets import make_sinexp
-from contract import CASES, make_data, make_tied
+from contract import CASES, NUMBERS, between, make_data, make_tied
 
-LABELS, NUMBERS = CASES[0], CASES[1]
 FRACTIONS = np.array([0.7, 0.1, 0.01])
-
-
-def one_class(X, y, *, intercept=True, **options):
-    return one_class_path(X, **options)
-
-
-PATHS = {
-    "svc": svc_path,
-    "svr": lambda X, y, **o: svr_path(X, y, epsilon=0.3, **o),
-    "svr in epsilon": lambda X, y, **o: svr_path(X, y, along="epsilon", lambda_=0.3, **o),
-    "nu-svr": lambda X, y, **o: nu_svr_path(X, y, nu=0.31, **o),
-    "nu-svr with a closed tube": lambda X, y, **o: nu_svr_path(X, y, nu=0.83, **o),
-    "nu-svr of whole shares": lambda X, y, **o: nu_svr_path(X, y, nu=0.5, **o),
-    "nu-svr in nu": lambda X, y, **o: nu_svr_path(X, y, along="nu", lambda_=0.3, **o),
-    "one-class": one_class,
-}
+PATHS = {case.name: case for case in CASES if case.has_kernel}
+# Whole numbers of points outside: nu n is one before and after a point leaves.
+PATHS["nu-svr of whole shares"] = replace(NUMBERS, make=partial(nu_svr_path, nu=0.5))
 KERNELS = [{"kernel": "rbf", "gamma": 0.3}, {"kernel": "linear"}]
 
 
@@ -35,7 +24,8 @@ def retrained(make, X, y, w, values, rows, **options):
     for i in rows:
         rest = np.delete(np.arange(len(y)), i)
         weight = None if w is None else w[rest]
-        ends = {"start": values[0], "stop": 0.99 * values[-1]}
+        step = 1e-3 * (values[-1] - values[-2])  # a little beyond the last
+        ends = {"start": values[0], "stop": values[-1] + step}
         path = make(X[rest], y[rest], sample_weight=weight, **ends, **options)
         out.append(path.decision_function(X[i : i + 1], values)[0])
     return np.array(out)
@@ -47,13 +37,13 @@ def retrained(make, X, y, w, values, rows, **options):
 def test_equals_retraining(name, kernel, data):
     """Oracle: a new path without the point, its kernel fixed."""
     make = PATHS[name]
-    X, y = data(LABELS if name == "svc" else NUMBERS)
+    X, y = data(make)
     weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
     for intercept in (True, False):
         for w in (None, weights):
             options = kernel | {"intercept": intercept}
             path = make(X, y, sample_weight=w, **options)
-            values = FRACTIONS * path.start
+            values = np.array([between(path, part) for part in FRACTIONS])
             f = path.leave_one_out(values)
             assert f.shape == (len(y), len(values))
             rows = np.arange(0, len(y), 4)

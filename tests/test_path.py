@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 import chemin
 from chemin import lasso_path, svc_path, svr_path
 from chemin.engine import trace
-from contract import CASES, assert_exact, make_data
+from contract import CASES, assert_exact, between, make_data
 
 X3 = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
 Y2 = np.array([0, 0, 1, 1])
@@ -214,7 +214,7 @@ def test_frames_of_pandas(case):
     w = np.linspace(1, 2, len(y))
     a, b = case(X, y, w), case(pd.DataFrame(X), pd.Series(y), pd.Series(w))
     np.testing.assert_array_equal(a.breakpoints, b.breakpoints)
-    value = 0.1 * a.start
+    value = between(a, 0.1)
     np.testing.assert_array_equal(a.predict(X, value), b.predict(pd.DataFrame(X), value))
 
 

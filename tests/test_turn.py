@@ -5,7 +5,7 @@ import pytest
 
 from chemin import lasso_path, nu_svr_path, svc_path, svr_path
 from chemin.datasets import make_sinexp
-from contract import CASES, assert_walked, make_data, make_tied
+from contract import NUMBERS, assert_walked, make_data, make_tied
 
 KERNELS = [{"kernel": "rbf", "gamma": 0.3}, {"kernel": "linear"}]
 DATA = [make_data, make_tied]

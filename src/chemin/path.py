@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import check_matrix, check_start_stop
+from ._checks import check_matrix, check_start_stop, check_weights
 from .engine import Trace, carry_on
 from .kernels import Kernel, LowRankGram
 from .leave_one_out import predictions_without
@@ -20,12 +20,15 @@ from .problems.machine import AT_PIN
 from .problems.staircase import Floats
 from .segments import Coordinate, Segments, coordinate_of, segments
 from .storage import Stored, read, write
+from .summaries import Roc, crossings, roc
 
 if TYPE_CHECKING:
     from .display import PathDisplay
 
 # Values nearer than this, relative, to an end of the walk are at the end.
 END = 1e-12
+# Targets nearer than this to f, relative to the largest, are on it.
+ON_CURVE = 1e-9
 # Columns evaluated at once, so that many values do not need n x (all values) twice over.
 CHUNK = 512
 
@@ -370,6 +373,84 @@ class Path:
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
         return segments(self._problem, self._trace, cross, above=self._closed_above)
+
+    def cross(self, X: ArrayLike) -> Floats:
+        """New points as `segments` takes them: the kernel between the rows and the points."""
+        if self._data.kernel is None:
+            return np.ascontiguousarray(check_matrix(X).T)
+        return np.ascontiguousarray(self._data.kernel.cross(X, self._data.X).T)
+
+    def roc(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Roc:
+        """The exact ROC curve of a path in the cost: every model that it has, and their hull.
+
+        Parameters
+        ----------
+        X, y : points and their labels
+        sample_weight : array of shape (n,) or None
+
+        Returns
+        -------
+        Roc
+            With `fpr`, `tpr`, `cost` and `hull`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> path = chemin.svc_path(X[:200], y[:200], along="cost", lambda_=0.1)
+        >>> curve = path.roc(X[200:], y[200:])
+        >>> print(curve.fpr[0], curve.tpr[-1])
+        0.0 1.0
+        """
+        if self.parameter != "cost" or self.classes_ is None:
+            raise ValueError(
+                f"roc needs a path in the cost, svc_path(..., along='cost'), got one of "
+                f"{self._problem.name} in {self.parameter}"
+            )
+        labels = np.asarray(y)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if unknown.size:
+            raise ValueError(f"y has the label {unknown[0]}, expected one of {self.classes_}")
+        positive = labels == self.classes_[1]
+        weight = check_weights(sample_weight, len(labels))
+        for k, name in ((positive, self.classes_[1]), (~positive, self.classes_[0])):
+            if not weight[k].sum() > 0:
+                raise ValueError(f"y must have points of both classes, got none of {name}")
+        return roc(self.segments(self.cross(X)), self.coordinate, positive, weight)
+
+    def fractions_below(self, value: ArrayLike) -> tuple[Any, Any]:
+        """Shares of the weight with targets below f, and below or on f; for a quantile tau lies
+        between the two.
+        """
+        if self.classes_ is not None:
+            raise ValueError("fractions_below needs targets that are numbers, got labels")
+        used = self._data.used
+        y, w = self._data.y[used, None], self._data.weight[used]
+        f = self.decision_function(self._data.X[used], np.atleast_1d(value))
+        if self._data.kernel is not None and self._data.kernel.name == "precomputed":
+            f = self.decision_function(self._data.X, np.atleast_1d(value))[used]
+        noise = ON_CURVE * np.abs(y).max()
+        shares = [w @ (y < f - noise) / w.sum(), w @ (y <= f + noise) / w.sum()]
+        if np.ndim(value) == 0:
+            return float(shares[0][0]), float(shares[1][0])
+        return shares[0], shares[1]
+
+    def crossings(self, X: ArrayLike | None = None) -> NDArray[Any]:
+        """Where quantiles cross, on a path in tau: f falls at a point while tau grows.
+
+        Parameters
+        ----------
+        X : points; None: those of the path
+
+        Returns
+        -------
+        structured ndarray
+            Fields point, from, to (values of tau) and drop; empty where no quantiles cross.
+        """
+        if self.parameter != "tau":
+            raise ValueError(f"crossings needs a path in tau, got one in {self.parameter}")
+        points = self._data.X if X is None else X
+        return crossings(self.segments(self.cross(points)), self.coordinate)
 
     def certificate(self, value: ArrayLike) -> Certificate:
         """How far from optimal the solutions are, computed afresh from the data."""

@@ -17,7 +17,7 @@ from ._checks import (
     check_two_classes,
     class_weights,
 )
-from .engine import IndefiniteError, Trace, follow
+from .engine import IndefiniteError, Trace, follow, hidden
 from .kernels import DenseGram, Kernel
 from .path import Data, Path, make_problem
 from .problems import PROBLEMS, Problem
@@ -144,25 +144,24 @@ def check_walk(
 def _certifiable(problem: Problem, trace: Trace) -> Trace:
     """The walk down to where round-off hides whether a solution is optimal.
 
-    Round-off grows along a walk, so the end is looked at first, and the place by bisection.
+    Round-off grows along a walk: the end is looked at first, and the place is found by bisection.
     """
     ends = np.flatnonzero(trace.t0 != trace.t1)
 
-    def hidden(k: int) -> float:
+    def floor_at(k: int) -> float:
         t = trace.t1[ends[k] : ends[k] + 1]
         if t[0] == 0 and problem.reading.inverse:
             return 0.0
         floor = float(problem.certificate(problem.columns(trace.solutions(t), t)).floor[0])
         return floor if not FLOORS * floor <= BLIND else 0.0
 
-    if not len(ends) or not hidden(len(ends) - 1):
+    if not len(ends) or not floor_at(len(ends) - 1):
         return trace
     good, bad = -1, len(ends) - 1
     while bad - good > 1:
         middle = (good + bad) // 2
-        good, bad = (good, middle) if hidden(middle) else (middle, bad)
-    why = f"round-off ({hidden(bad):.1e} of a margin) hides what comes next"
-    return trace.cut(int(ends[good]) + 1 if good >= 0 else 0, why)
+        good, bad = (good, middle) if floor_at(middle) else (middle, bad)
+    return trace.cut(int(ends[good]) + 1 if good >= 0 else 0, hidden(floor_at(bad)))
 
 
 # ---------------------------------------------------------------------- kernel matrices

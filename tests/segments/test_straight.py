@@ -5,7 +5,7 @@ import pytest
 
 from chemin.kernels import make_kernel
 from chemin.segments import Straight
-from contract import CASES, make_data, make_tied, random_values
+from contract import CASES, NUMBERS, make_data, make_tied, random_values
 
 GAMMA = 0.5
 CLOSE = 1e-11  # or, where round-off is larger than that,
@@ -19,6 +19,18 @@ def gathered(path, cross):
     blocks = list(path.segments(cross))
     assert all(isinstance(block, Straight) for block in blocks)
     return [np.concatenate([getattr(b, n) for b in blocks]) for n in ("u0", "u1", "f0", "f1")]
+
+
+def to_zero(case, wished):
+    """A stop of 0, where the parameter may come there."""
+    return 0 if wished and "inside" not in lies(case) else None
+
+
+def lies(case):
+    """Where the moving parameter of a case may lie."""
+    problem = case(*make_data(case)).problem
+    moving = problem.parameters.get(problem.parameter)
+    return "" if moving is None else moving.lies
 
 
 def crossing(case, kernel, X, new):
@@ -55,7 +67,7 @@ def test_pieces_are_the_predictions(case, make, kernel):
     for seed in range(4):
         X, y = make(case, seed=seed)
         w = rng.integers(0, 3, len(y)).astype(float) if seed % 2 else None
-        path = case(X, y, w, kernel=kernel, gamma=GAMMA, stop=0 if seed == 3 else None)
+        path = case(X, y, w, kernel=kernel, gamma=GAMMA, stop=to_zero(case, seed == 3))
         new = rng.normal(size=(5, X.shape[1]))
         pieces = gathered(path, crossing(case, kernel, X, new))
         values = random_values(path, 60, low=TOLD * path.start)

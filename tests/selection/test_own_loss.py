@@ -3,31 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, make_classification
+from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from chemin import PathSVC, lasso_path, nu_svr_path, svc_path, svr_path
-from chemin.problems import SVC, SVR, Problem
+from chemin import PathSVC, lasso_path, nu_svr_path, quantile_path, svc_path, svr_path
+from chemin.problems import SVC, Problem
 from chemin.selection import CrossValidation, Family, LeaveOneOut, LeaveOneOutOnPath
 
 EPSILON = 0.3
-
-
-def own_hinge(self, target):
-    one = np.ones((1, len(target)))
-    return one, np.concatenate([-one, 0 * one]), target, 0.0
-
-
-def own_tube(self, target):
-    one = np.ones((1, len(target)))
-    kinks = np.array([target - self.epsilon, target + self.epsilon])
-    return kinks, np.concatenate([-one, 0 * one, one]), one[0], 0.0
-
-
-@pytest.fixture(autouse=True)
-def declared(monkeypatch):
-    """Losses as the problems declare them."""
-    monkeypatch.setattr(SVC, "own_loss", own_hinge)
-    monkeypatch.setattr(SVR, "own_loss", own_tube)
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +65,20 @@ def test_of_svr_is_the_tube(numbers):
     assert curve.minimum == pytest.approx(there, rel=1e-9)
 
 
+def test_of_quantiles_is_the_pinball(numbers):
+    """Oracle: scikit-learn's mean_pinball_loss of the folds' paths. It is the default there."""
+    family = Family(quantile_path, *numbers, gamma=0.3, tau=0.3, stop=0.05)
+    splits = list(KFold(3).split(numbers[0]))
+    curve = CrossValidation(splits)(family)
+    assert curve.scoring == "loss" and curve.exact
+    for v in (0.06, 0.3, 1.0):
+        losses = []
+        for train, test in splits:
+            f = family.walk(train, stop=family.path.stop).predict(family.X[test], v)
+            losses.append(mean_pinball_loss(family.y[test], f, alpha=0.3))
+        assert curve(v) == pytest.approx(np.mean(losses), rel=1e-9)
+
+
 def test_on_the_path(numbers):
     """Oracle: LeaveOneOut, which walks n paths."""
     X, y = numbers[0][:20], numbers[1][:20]
@@ -107,5 +104,5 @@ def test_the_default_is_what_the_problem_names(labels, numbers, monkeypatch):
     monkeypatch.setattr(SVC, "criterion", "loss")
     splits = list(StratifiedKFold(3).split(*labels))
     monkeypatch.setattr(SVC, "own_loss", Problem.own_loss)
-    with pytest.raises(NotImplementedError, match="svc does not say what its loss of a point is"):
+    with pytest.raises(ValueError, match="svc has no training loss of its own to choose by"):
         CrossValidation(splits)(Family(svc_path, *labels))

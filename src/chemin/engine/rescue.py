@@ -21,7 +21,7 @@ import numpy as np
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .reference import Move, Walker
 from .tolerances import EPS, INDEFINITE, LONG, NEAR_ZERO, NOUGHT, NULL
-from .trace import IndefiniteError, StandingRecorder, StopWalk, StuckError
+from .trace import IndefiniteError, StandingRecorder, StopWalk, StuckError, hidden
 
 LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
 # A path stops where round-off exceeds this fraction of the linear term: no certificate sees beyond.
@@ -36,7 +36,7 @@ def check_sight(system: StaircaseSystem, size: Floats, t: float) -> None:
     """Stop the walk where double precision no longer tells residuals from their round-off."""
     floor = system.floor(size, t)
     if floor > BLIND:
-        raise StopWalk(f"round-off ({floor:.1e} of a margin) hides what comes next")
+        raise StopWalk(hidden(floor))
 
 
 class RescuedWalker(Walker):

@@ -29,8 +29,16 @@ NOTHING = 1e-9
 EVENT = np.dtype([("t", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i2"), ("move", "i8")])
 
 
+ROUND_OFF = "round-off"  # how the reason begins where double precision ends a walk
+
+
 class StuckError(RuntimeError):
     """The walk cannot go on; the message says why."""
+
+
+def hidden(floor: float) -> str:
+    """Why a walk ends where round-off is this part of a margin."""
+    return f"{ROUND_OFF} ({floor:.1e} of a margin) hides what comes next"
 
 
 class StopWalk(Exception):

@@ -78,7 +78,8 @@ class KernelMachine(Problem):
         **given: float,
     ) -> None:
         self.gram, self.y, self.w, self.intercept = as_gram(K), y, w, intercept
-        self.parameter, self.lambda_, self.given = along, lambda_, given
+        self.parameter, self.lambda_ = along, lambda_
+        self.given = {name: p.default for name, p in self.parameters.items()} | given
         self.scale, self.z_unit = float(self.gram.diagonal().max()) or 1.0, float(w.max())
         self.shift, self.sd = self._measures()
         self.force = self.scale * self.z_unit / self.sd  # lambda = force t, where lambda moves
@@ -86,7 +87,7 @@ class KernelMachine(Problem):
         lies = "positive" if along == "lambda" else self.parameters[along].lies
         self.highest_value = 1.0 if lies in ("fraction", "inside") else np.inf
         self.default_range = OPEN_ENDS if lies == "inside" else None
-        self.rows = self.declare(y[:, None], given | {along: MOVING})
+        self.rows = self.declare(y[:, None], self.given | {along: MOVING})
         self.copies = len(self.rows.side) // len(y)
         self.weight = np.tile(w, self.copies)[:, None]
         self.B = self.rows.columns

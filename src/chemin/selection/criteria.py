@@ -18,6 +18,7 @@ from sklearn.model_selection import PredefinedSplit, ShuffleSplit, StratifiedShu
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..engine import ROUND_OFF
 from ..path import Path
 from ..segments import f_at
 from . import scorers
@@ -59,6 +60,7 @@ class Walked:
     start: float
     stop: float
     complete: bool
+    reason: str = ""  # for which it ended
     loss: Piecewise | None = None  # of an exact loss
     path: Path | None = None  # for any other score
 
@@ -284,7 +286,7 @@ class Work:
             raise ValueError(f"{trial.name}, {len(trial.train)} rows: {error}") from error
         if not np.isfinite(path.start):
             raise ValueError(f"{trial.name}: its path is empty: {path.reason}")
-        ends = path.start, path.stop, path.complete
+        ends = path.start, path.stop, path.complete, path.reason
         if self.loss is None:
             return Walked(*ends, path=path)
         return Walked(*ends, loss=self._exact_loss(self.loss, trial, path))
@@ -400,7 +402,7 @@ class _Run:
         if full.stop > full.start:  # the parameter grows
             return max(starts), min(stops), min(stops)
         low, top = max(stops), max(starts)
-        if not full.complete or not all(walk.complete for walk in walks):
+        if self._ended_early(full, walks):
             warnings.warn(
                 f"a path ended early, and the curve with it, at {full.parameter} = {low:.4g}"
                 + ("" if full.complete else f": {full.reason}"),
@@ -409,6 +411,17 @@ class _Run:
         if not full.closed_above:
             return low, min(starts), min(starts)
         return low, (ABOVE * top if full.coordinate.to_infinity else top), top
+
+    def _ended_early(self, full: Path, walks: list[Walked]) -> bool:
+        """Whether a path did not come as far as it was asked to.
+
+        A default stop asks for no more than double precision gives.
+        """
+        reasons = [full.reason] if not full.complete else []
+        reasons += [walk.reason for walk in walks if not walk.complete]
+        if self.family.stop is None:
+            reasons = [reason for reason in reasons if not reason.startswith(ROUND_OFF)]
+        return bool(reasons)
 
     def _functions(self, walks: list[Walked], low: float, top: float) -> list[Piecewise]:
         """The loss of each trial."""
