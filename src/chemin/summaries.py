@@ -80,8 +80,7 @@ def upper_hull(fpr: Floats, tpr: Floats) -> Floats:
                 break
             hull.pop()
         hull.append(p)
-    # A model above another with the same fpr comes later in the list, and hides it.
-    return np.array([p for k, p in enumerate(hull) if k == 0 or p[0] > hull[k - 1][0] or k == 1])
+    return np.array(hull)
 
 
 def crossings(blocks: Iterable[Segments], coordinate: Coordinate) -> NDArray[np.void]:
@@ -95,7 +94,8 @@ def crossings(blocks: Iterable[Segments], coordinate: Coordinate) -> NDArray[np.
     value, f = np.concatenate(values), np.concatenate(fs)
     order = np.argsort(value, kind="stable")
     value, f = value[order], f[order]
-    falls = np.diff(f, axis=0) < 0
+    step = np.diff(f, axis=0)
+    falls = (step < 0) | ((step == 0) & (np.diff(value) == 0)[:, None])  # segments meet at a value
     out = []
     for i in np.flatnonzero(falls.any(axis=0)):
         edge = np.diff(np.concatenate([[False], falls[:, i], [False]]).astype(int))
