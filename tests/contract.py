@@ -95,43 +95,71 @@ def square(at: Any, y: Any, s: Any, f: Any) -> Any:
     return 0.5 * (y - f) ** 2
 
 
-EPSILONS, LAMBDAS, NUS, TAUS = [0.0, 0.1, 0.5, 1.0], [0.01, 1.0, 100.0], [0.01, 0.1, 0.5, 0.75, 0.99], [0.02, 0.3, 0.5, 0.9]
+EPSILONS, LAMBDAS, NUS, TAUS = (
+    [0.0, 0.1, 0.5, 1.0],
+    [0.01, 1.0, 100.0],
+    [0.01, 0.1, 0.5, 0.75, 0.99],
+    [0.02, 0.3, 0.5, 0.9],
+)
 RBF = [{"kernel": "rbf", "gamma": g} for g in (0.01, 0.1, 1.0, 10.0, 100.0)]
 
 CASES = [
     Case("svc in lambda", svc_path, "labels", hinge, {"stop": [None, None, 0.0]}),
     Case(
-        "svc in cost", partial(svc_path, along="cost", lambda_=0.3), "labels", hinge,
+        "svc in cost",
+        partial(svc_path, along="cost", lambda_=0.3),
+        "labels",
+        hinge,
         {"lambda_": LAMBDAS},
     ),
     Case(
-        "svr in lambda", partial(svr_path, epsilon=0.2), "numbers", tube,
+        "svr in lambda",
+        partial(svr_path, epsilon=0.2),
+        "numbers",
+        tube,
         {"epsilon": EPSILONS, "stop": [None, None, 0.0]},
     ),
     Case(
-        "svr in epsilon", partial(svr_path, along="epsilon", lambda_=0.3), "numbers", tube,
+        "svr in epsilon",
+        partial(svr_path, along="epsilon", lambda_=0.3),
+        "numbers",
+        tube,
         {"lambda_": LAMBDAS, "stop": [None, 0.0]},
     ),
     Case("nu-svr in lambda", partial(nu_svr_path, nu=0.31), "numbers", own_tube, {"nu": NUS}),
     Case("nu-svr with a closing tube", partial(nu_svr_path, nu=0.83), "numbers", own_tube),
     Case(
-        "nu-svr in nu", partial(nu_svr_path, along="nu", lambda_=0.3), "numbers", own_tube,
+        "nu-svr in nu",
+        partial(nu_svr_path, along="nu", lambda_=0.3),
+        "numbers",
+        own_tube,
         {"lambda_": LAMBDAS},
     ),
     Case("quantile in lambda", partial(quantile_path, tau=0.3), "numbers", pinball, {"tau": TAUS}),
     Case(
-        "quantile in tau", partial(quantile_path, along="tau", lambda_=0.3), "numbers", pinball,
+        "quantile in tau",
+        partial(quantile_path, along="tau", lambda_=0.3),
+        "numbers",
+        pinball,
         {"lambda_": LAMBDAS},
     ),
-    Case("one-class in nu", one_class, "none", outside, {"kernels": RBF}, f_powers={"X": 2, "w": 1}),
     Case(
-        "lasso in lambda", lasso_path, "numbers", square, {"stop": [None, 0.0]},
+        "one-class in nu", one_class, "none", outside, {"kernels": RBF}, f_powers={"X": 2, "w": 1}
+    ),
+    Case(
+        "lasso in lambda",
+        lasso_path,
+        "numbers",
+        square,
+        {"stop": [None, 0.0]},
         powers={"X": 1, "w": 1, "y": 1},
     ),
 ]
 
 
-LABELS, NUMBERS = (next(c for c in CASES if c.name == n) for n in ("svc in lambda", "svr in lambda"))
+LABELS, NUMBERS = (
+    next(c for c in CASES if c.name == n) for n in ("svc in lambda", "svr in lambda")
+)
 
 
 # ---------------------------------------------------------------------- data

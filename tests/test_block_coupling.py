@@ -19,7 +19,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
 from chemin.engine import Job, follow, walk_out
-from chemin.problems import BlockCoupling, StaircaseSystem, Start
+from chemin.kernels import BlockCoupling
+from chemin.problems import StaircaseSystem, Start
 from chemin.problems.staircase import Staircases, endless_tread
 
 STOP = 1e-4

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVR, NuSVR
 
-from chemin import lasso_path, nu_svr_path, one_class_path, svc_path, svr_path
+from chemin import lasso_path, nu_svr_path, svr_path
 from chemin.datasets import make_sinexp
 from contract import CASES, NUMBERS, between, make_data, make_tied
 
@@ -24,8 +24,10 @@ def retrained(make, X, y, w, values, rows, **options):
     for i in rows:
         rest = np.delete(np.arange(len(y)), i)
         weight = None if w is None else w[rest]
-        step = 1e-3 * (values[-1] - values[-2])  # a little beyond the last
-        ends = {"start": values[0], "stop": values[-1] + step}
+        beyond = (
+            values[-1] + 1e-3 * (values[-1] - values[-2]) if len(values) > 1 else 0.99 * values[0]
+        )
+        ends = {"start": values[0], "stop": beyond}
         path = make(X[rest], y[rest], sample_weight=weight, **ends, **options)
         out.append(path.decision_function(X[i : i + 1], values)[0])
     return np.array(out)
@@ -121,7 +123,9 @@ def test_ends_are_checked(monkeypatch):
 
 
 @pytest.mark.parametrize("part", [0.3, 0.1, 0.01])
-@pytest.mark.parametrize("name", ["svr", "nu-svr", "nu-svr with a closed tube"])
+@pytest.mark.parametrize(
+    "name", ["svr in lambda", "nu-svr in lambda", "nu-svr with a closing tube"]
+)
 def test_walks_by_themselves(name, part, monkeypatch):
     """Oracle: a path without the point, and a count: no walk is left to the reference, with few
     free points (jumps of the intercept) or many.

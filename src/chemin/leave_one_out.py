@@ -38,9 +38,7 @@ def _solutions_without(
     none, idle = np.empty(0, dtype=np.intp), np.flatnonzero(~support)
     weights, group = np.unique(w[idle], return_inverse=True)
     first = [int(idle[np.argmax(group == g)]) for g in range(len(weights))]
-    ends, failed = walk_out(
-        system, t, stair, z, [Job(none, problem.leaving(i, t)) for i in first]
-    )
+    ends, failed = walk_out(system, t, stair, z, [Job(none, problem.leaving(i, t)) for i in first])
     Z, walks = np.empty((len(z), n)), list(np.flatnonzero(support))
     for i, g in zip(idle, group):
         Z[:, i] = ends[:, g]

@@ -73,7 +73,9 @@ class Solution:
         return np.flatnonzero(self.coef)
 
     def __repr__(self) -> str:
-        shown = {k: v for k, v in self.given.items() if (k, v) != ("cost", 0.5)}  # no balance at all
+        shown = {
+            k: v for k, v in self.given.items() if (k, v) != ("cost", 0.5)
+        }  # no balance at all
         given = "".join(f", {name}={value:.6g}" for name, value in shown.items())
         return (
             f"Solution(lambda_={self.lambda_:.6g}{given}, {len(self.support)} of {len(self.coef)} "
@@ -184,8 +186,8 @@ class Path:
         out = np.empty(len(inner), EVENT)
         out["value"] = inner["t"] * self._problem.unit
         out["variable"] = self._variables[inner["variable"]]
-        for field in ("from", "to"):
-            out[field] = self._problem.name_stairs(inner["variable"], inner[field])
+        for end in ("from", "to"):
+            out[end] = self._problem.name_stairs(inner["variable"], inner[end])
         return out
 
     @property
@@ -494,7 +496,9 @@ class Path:
         if missing:
             raise ValueError(f"solution.{missing.pop()} must be a number, got None")
         b, lam = np.array([float(solution.intercept)]), np.array([float(solution.lambda_)])
-        coef, alpha = (np.asarray(v, dtype=float)[used, None] for v in (solution.coef, solution.alpha))
+        coef, alpha = (
+            np.asarray(v, dtype=float)[used, None] for v in (solution.coef, solution.alpha)
+        )
         return self._problem.certificate(
             Columns(lam, coef, b, np.tile(b, (2, 1)), alpha, lam, given)
         ).single

@@ -57,7 +57,9 @@ def roc(
     for block in blocks:
         j, s0, s1 = block.cut([np.zeros(len(positive))])
         called = block.at(j, 0.5 * (s0 + s1)) > 0
-        shares = [called @ np.where(k, weight, 0.0) / weight[k].sum() for k in (~positive, positive)]
+        shares = [
+            called @ np.where(k, weight, 0.0) / weight[k].sum() for k in (~positive, positive)
+        ]
         ends = [coordinate.to_value(block.u(j, s)) for s in (s0, s1)]
         rows.append(np.column_stack([np.minimum(*ends), np.maximum(*ends), *shares]))
     table = np.concatenate(rows)

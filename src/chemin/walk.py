@@ -25,7 +25,6 @@ from .problems.certificate import BLIND, FLOORS
 from .problems.staircase import Floats
 
 
-
 def make_spec(name: str, **given: Any) -> dict[str, Any]:
     """What makes a problem, checked, with defaults for what is not given."""
     problem = PROBLEMS[name]

@@ -6,6 +6,7 @@ when a pivot is neither clearly regular nor clearly zero, or when the inverse is
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -176,10 +177,12 @@ class BlockWalker:
     def inverse(self, free: Ints) -> Floats:
         """Of G_FF; 0 if there is none: then no z moves, and verification fails."""
         G = self.system.coupling.block(free, free)
-        try:
-            H = scipy.linalg.inv(G, check_finite=False) if len(free) else G
-        except np.linalg.LinAlgError:
-            return np.zeros_like(G)
+        with warnings.catch_warnings():  # ill-conditioned: verification says whether it will do
+            warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
+            try:
+                H = scipy.linalg.inv(G, check_finite=False) if len(free) else G
+            except np.linalg.LinAlgError:
+                return np.zeros_like(G)
         return 0.5 * (H + H.T)
 
     def leave(self) -> None:

@@ -309,7 +309,7 @@ class Walker:
             self.on_negative(k)
         # Between two pins a jump of k changes its residual by pivot * span at the most.
         span = np.inf if self.tread[k] else self.span[k]
-        if pivot <= SINGULAR * size or pivot * span <= 0.5 * self.tolerance[k]:
+        if pivot <= SINGULAR * self.slack * size or pivot * span <= 0.5 * self.tolerance[k]:
             return u / np.abs(u).max()
         return None
 

@@ -1,5 +1,6 @@
 """Similarity between points: kernels by name, by function or by matrix."""
 
+from chemin.kernels._coupling import BlockCoupling, Coupling
 from chemin.kernels._given import Function, Precomputed
 from chemin.kernels._gram import DenseGram, Gram, LowRankGram, as_gram
 from chemin.kernels._kernel import Kernel
@@ -9,7 +10,9 @@ from chemin.kernels._named import RBF, Cosine, Laplacian, Linear, Polynomial, Si
 __all__ = [
     "KNOWN",
     "RBF",
+    "BlockCoupling",
     "Cosine",
+    "Coupling",
     "DenseGram",
     "Function",
     "Gram",

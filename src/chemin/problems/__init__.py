@@ -8,7 +8,7 @@ from .machine import KernelMachine, Rows
 from .nu_svr import NuSVR
 from .one_class import OneClass
 from .quantile import Quantile
-from .staircase import BlockCoupling, Coupling, Staircases, StaircaseSystem
+from .staircase import Staircases, StaircaseSystem
 from .svc import SVC
 from .svr import SVR
 from .terms import Term
@@ -22,10 +22,8 @@ __all__ = [
     "PROBLEMS",
     "SVC",
     "SVR",
-    "BlockCoupling",
     "Certificate",
     "Columns",
-    "Coupling",
     "KernelMachine",
     "Lasso",
     "Loss",

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import DenseGram
+from ..kernels import Coupling, DenseGram
 from .base import Columns, Problem, Reading, Start
 from .certificate import EPS, FLOORS, TINY, Certificate, relative
-from .staircase import Coupling, Floats, Ints, Staircases, StaircaseSystem
+from .staircase import Floats, Ints, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
 

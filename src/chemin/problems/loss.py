@@ -83,14 +83,13 @@ class Loss:
                 ahead = np.maximum(ahead, np.minimum((kink - e) / unit, (-before - a) / size))
         return np.abs(ahead)
 
-    def snapped(self, e: Floats, noise: Floats) -> Floats:
-        """e, at the kink itself where it cannot be told from it."""
-        for kink in self.offsets:
-            e = np.where(np.abs(e - kink) <= noise, kink, e)
-        return e
+    def nearest(self, e: Floats, a: Floats, noise: Floats) -> Floats:
+        """e, brought by at most `noise` to where -a is a slope: what can be told of its gap."""
+        low, high = self.bracket(a, np.zeros_like(a))
+        return np.clip(e, np.minimum(low, e + noise), np.maximum(high, e - noise))
 
     def bracket(self, a: Floats, near: Floats) -> tuple[Floats, Floats]:
-        """Between which offsets e must be for -a to be a slope; nearer to a pin than `near` is at it."""
+        """Between which offsets e must be for -a to be a slope; within `near` of a pin is at it."""
         low, high = np.full_like(a, -np.inf), np.full_like(a, np.inf)
         for kink, before, after in self.kinks:
             low = np.where(-a > before + near, np.maximum(low, kink), low)
@@ -103,7 +102,7 @@ class Loss:
 
     @property
     def steepness(self) -> Any:
-        """The flatter of the outer slopes that are not flat: what a unit of error costs at least."""
+        """What a unit of error costs at least: the flatter of the outer slopes that are not 0."""
         left, right = np.abs(self.slopes[0]), np.abs(self.slopes[-1])
         both = (left > 0) & (right > 0)
         return np.where(both, np.minimum(left, right), np.maximum(left, right))

@@ -7,7 +7,7 @@ intercept: B_i = s_i), with a cost for each unit of the total weight W, and perh
 L_i by kinks and slopes (`loss.py`), affine in the parameter that moves. With alpha_i = -w_i L_i':
 
     f = 1/lambda sum_i s_i alpha_i k(x_p(i), .),        B'alpha = W cost,
-    h_i = lambda (origin_i - m_i),     alpha_i on the staircase: pins -w g_j, treads at -lambda kappa_j
+    h_i = lambda (origin_i - m_i),    alpha_i on the staircase: pins -w g_j, treads -lambda kappa_j
 
 So M = [S K S, B; -B', 0]. A problem says `declare`; the rest is here.
 """
@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Gram, as_gram
+from ..kernels import Coupling, Gram, as_gram
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
-from .certificate import EPS, FLOORS, NEARLY_ZERO, Certificate, relative
+from .certificate import EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
 from .loss import Loss
-from .staircase import Coupling, Floats, Ints, Staircases, StaircaseSystem, endless_tread
+from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import SLACK, Bounds, Edges, Term
 
 # Multipliers nearer than this to a pin count as at it, relative to their own weight and to the
@@ -37,6 +37,7 @@ TOLD = 64 * EPS
 DUST = 16 * EPS
 # Where no multiplier exceeds this part of what moves f by a unit, the model is f = 0.
 NO_MODEL = 1e-10
+SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as small as nu squared
 # The start is known in closed form where the edge of f = 0 has no other kink nearer than this part
 # of the margin's unit; nearer ones would ask for a start too high above the first event.
 ROOM = 0.5
@@ -87,7 +88,7 @@ class KernelMachine(Problem):
         lies = "positive" if along == "lambda" else self.parameters[along].lies
         self.highest_value = 1.0 if lies in ("fraction", "inside") else np.inf
         self.default_range = OPEN_ENDS if lies == "inside" else None
-        self.rows = self.declare(y[:, None], self.given | {along: MOVING})
+        self.rows = self._declared({along: MOVING})
         self.copies = len(self.rows.side) // len(y)
         self.weight = np.tile(w, self.copies)[:, None]
         self.B = self.rows.columns
@@ -104,24 +105,39 @@ class KernelMachine(Problem):
         an entry for each of several solutions.
         """
 
-    def share(self, given: dict[str, Any]) -> Any:
-        """Which part of all losses the objective amounts to."""
-        return 1.0
-
-    def precision(self, given: dict[str, Any]) -> Any:
-        """What residuals must be known to, relative to lambda times the margin's unit."""
-        return self.share(given)
-
-    def margin_unit(self, given: dict[str, Any]) -> Any:
-        """What margins are measured by."""
-        return self.sd
+    def constant(self, side: Floats) -> tuple[Term, ...]:
+        """The intercept, if there is one."""
+        return (Term("intercept", side),) if self.intercept else ()
 
     def first_value(self) -> float:
         """Where a walk in another parameter than lambda begins."""
         assert self.default_range is not None
         return self.default_range[0]
 
-    # ------------------------------------------------------------------ the system
+    # ------------------------------------------------------------------ units
+
+    def share(self, given: dict[str, Any]) -> Any:
+        """Which part of all losses the objective amounts to: what a term costs, where one does."""
+        costs = [affine(term.cost) for term in self._declared(given).terms]
+        costs = [cost for cost in costs if np.any(cost.value) or np.any(cost.rate)]
+        return 1.0 if not costs else costs[0] if np.any(costs[0].rate) else costs[0].value
+
+    def margin_unit(self, given: dict[str, Any]) -> Any:
+        """What margins are measured by. Without a target: what a mean multiplier adds to f at its
+        own point.
+        """
+        if self.target != "none":
+            return self.sd
+        return np.maximum(self.share(given) * (self.scale * self.w.mean()), TINY)
+
+    def _precision(self, given: dict[str, Any]) -> Any:
+        """What residuals must be known to, in the engine's units and relative to lambda."""
+        mean = SMALL * float(self.w.mean()) / self.z_unit
+        return self.share(given) * (mean if self.target == "none" else 1.0)
+
+    def _alpha_scale(self, lam: Floats, given: dict[str, Any]) -> Floats:
+        """What multipliers are measured by: the largest weight, or what moves f by a unit."""
+        return np.minimum(self.z_unit, lam * self.margin_unit(given) / self.scale)
 
     def _measures(self) -> tuple[float, float]:
         """What the intercept is measured from, and the unit of margins."""
@@ -159,11 +175,11 @@ class KernelMachine(Problem):
 
     def _system(self) -> StaircaseSystem:
         rows, loss, total = self.rows, self.rows.loss, float(self.w.sum())
-        n, k = self.B.shape
+        n = len(self.B)
         origin = (np.broadcast_to(loss.origin, (n, 1))[:, 0] - self.B @ self._zero) / self.sd
         target = self._pull * -origin
         costs = [self._in_t(term.cost * (total / self.z_unit)) for term in rows.terms]
-        unit = self._pull * self._in_t(self.precision(self.given | {self.parameter: MOVING}))
+        unit = self._pull * self._in_t(self._precision({self.parameter: MOVING}))
         return StaircaseSystem(
             Coupling(
                 self.gram,
@@ -201,7 +217,7 @@ class KernelMachine(Problem):
         moves = self.parameter == "lambda"
         if value is None and not moves:
             value = self.first_value()
-        loss = self._numbers({} if moves else {self.parameter: np.array([value])})
+        loss = self._declared({} if moves else {self.parameter: np.array([value])}).loss
         bends, slopes = self._bends(loss), self._table(loss.slopes)
         if self.rows.terms:
             stair, z, at = self._best_constant(bends, slopes)
@@ -220,7 +236,7 @@ class KernelMachine(Problem):
         return Start(stair, z, 4.0 * most / min(gap, 2.0), highest=True)
 
     def _bends(self, loss: Loss) -> Floats:
-        """(rows, kinks): the constants at which each row meets its kinks, in units of the margin."""
+        """(rows, kinks): the constants at which rows meet their kinks, in units of the margin."""
         origin = loss.origin - (self.B @ self._zero)[:, None]
         kinks = self._table([(origin + off) / self.sd for off in loss.offsets])
         return self.rows.side[:, None] * kinks if self.rows.terms else kinks
@@ -258,9 +274,9 @@ class KernelMachine(Problem):
 
     # ------------------------------------------------------------------ solutions
 
-    def _numbers(self, given: dict[str, Any]) -> Loss:
-        """The losses of all rows where the parameters are numbers, or arrays with a column each."""
-        return self.declare(self.y[:, None], self.given | given).loss
+    def _declared(self, given: dict[str, Any]) -> Rows:
+        """The rows at these parameters: numbers, or arrays with an entry for each column."""
+        return self.declare(self.y[:, None], self.given | given)
 
     def _parameters(self, t: Floats) -> tuple[Floats, dict[str, Floats]]:
         """lambda and the other parameters at t, one entry a column."""
@@ -272,7 +288,7 @@ class KernelMachine(Problem):
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         n, (lam, given) = len(self.B), self._parameters(t)
-        loss = self._numbers(given)
+        loss = self._declared(given).loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         alpha = swept(z[:n] * self.z_unit, self._alpha_scale(lam, given), low, high)
         coef = self._fold(alpha) / lam
@@ -290,10 +306,6 @@ class KernelMachine(Problem):
         """sum of s_i alpha_i over the rows of each point."""
         signed = self.rows.side[:, None] * alpha
         return signed.reshape(self.copies, len(self.w), -1).sum(axis=0)
-
-    def _alpha_scale(self, lam: Floats, given: dict[str, Any]) -> Floats:
-        """What multipliers are measured by: the largest weight, or what moves f by a unit."""
-        return np.minimum(self.z_unit, lam * self.margin_unit(given) / self.scale)
 
     def _near(self, alpha: Floats) -> Floats:
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
@@ -316,13 +328,10 @@ class KernelMachine(Problem):
     def _ended(self, alpha: Floats, given: dict[str, Any], weight: Any) -> Any:
         """(terms, k): which terms are at their lower end, and stay there."""
         out = np.zeros((len(self.rows.terms), alpha.shape[1]), dtype=bool)
-        for k, term in enumerate(self._terms(given)):
+        for k, term in enumerate(self._declared(given).terms):
             if term.from_zero:
                 out[k] = term.column @ alpha < term.cost * weight * (1.0 - SLACK)
         return out
-
-    def _terms(self, given: dict[str, Any]) -> tuple[Term, ...]:
-        return self.declare(self.y[:, None], self.given | given).terms
 
     def _settle(
         self, c: Floats, loss: Loss, alpha: Floats, coef: Floats, given: Any, without: Ints | None
@@ -344,7 +353,7 @@ class KernelMachine(Problem):
             if not some.size:
                 continue
             part_given = {name: v[some] for name, v in given.items()}
-            asked = self._asked(self._numbers(part_given), alpha[:, some], coef[:, some])
+            asked = self._asked(self._declared(part_given).loss, alpha[:, some], coef[:, some])
             asked = replace(
                 asked,
                 low=np.where(part[:, some], asked.low, -np.inf),
@@ -371,7 +380,7 @@ class KernelMachine(Problem):
 
     def free(self, c: Columns) -> Any:
         alpha = self._row_alpha(c.alpha)
-        free = self._numbers(c.given).free(alpha / self.weight, self._near(alpha))
+        free = self._declared(c.given).loss.free(alpha / self.weight, self._near(alpha))
         return free.reshape(self.copies, len(self.w), -1).any(axis=0)
 
     def edges(self, c: Columns) -> list[tuple[float, Floats]]:
@@ -379,7 +388,7 @@ class KernelMachine(Problem):
         ended = self._ended(alpha, c.given, self.w.sum()).any(axis=1)
         kept = np.flatnonzero(~ended)
         names = [self.rows.terms[k].name for k in kept]
-        asked = self._asked(self._numbers(c.given), alpha, c.coef)
+        asked = self._asked(self._declared(c.given).loss, alpha, c.coef)
         return self._edges_of(kept).as_maxima(names.index("intercept"), asked)
 
     @property
@@ -390,7 +399,9 @@ class KernelMachine(Problem):
         of_terms = [self.scale * unit * (t.name == "intercept") for t in self.rows.terms]
         none = np.zeros(len(of_terms))
         return Reading(
-            row=np.concatenate([np.tile(np.arange(len(self.w)), self.copies), none.astype(np.intp)]),
+            row=np.concatenate(
+                [np.tile(np.arange(len(self.w)), self.copies), none.astype(np.intp)]
+            ),
             factor=np.concatenate([self.rows.side * unit, none]),
             level=np.concatenate([np.zeros(len(self.B)), of_terms]),
             shift=self.shift,
@@ -411,24 +422,24 @@ class KernelMachine(Problem):
         return m - (loss.origin - (self.B @ self._zero)[:, None])
 
     def objective(self, c: Columns) -> Floats:
-        f, loss = self.gram @ c.coef, self._numbers(c.given)
-        costs = sum(t.cost * v for t, v in zip(self._terms(c.given), self._held(c)))
+        f, loss = self.gram @ c.coef, self._declared(c.given).loss
+        costs = sum(t.cost * v for t, v in zip(self._declared(c.given).terms, self._held(c)))
         losses = np.sum(self.weight * loss.value(self._positions(c, loss, f)), axis=0)
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
         """Each row by its own weight, or by the largest multiplier where that is less."""
-        loss, f, alpha = self._numbers(c.given), self.gram @ c.coef, self._row_alpha(c.alpha)
+        loss, f, alpha = self._declared(c.given).loss, self.gram @ c.coef, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
         largest = np.maximum(np.abs(alpha).max(axis=0), small)
         natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
         tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
         sizes = self._sizes(c, loss)
-        known = loss.snapped(e, FLOORS * EPS * sizes.max(axis=0))
+        known = loss.nearest(e, a, FLOORS * EPS * sizes.max(axis=0))
         gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
         violation = np.maximum(natural.max(axis=0), tied.max(axis=0))
-        for term, held, zero in zip(self._terms(c.given), self._held(c), self._zero):
+        for term, held, zero in zip(self._declared(c.given).terms, self._held(c), self._zero):
             off, excess = self._term_balance(term, held, alpha, unit, small)
             violation = np.maximum(violation, off)
             gap = gap + np.abs((held - zero) * excess)
@@ -437,8 +448,8 @@ class KernelMachine(Problem):
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
 
     def _sizes(self, c: Columns, loss: Loss) -> Floats:
-        """The sums of absolute terms that make up e; coefficients count as the largest of them does,
-        for they are known to its round-off. Where pins move, to that of the largest weight.
+        """The sums of absolute terms that make up e. Coefficients count as the largest of them:
+        they are known to its round-off. Where pins move, to that of the largest weight.
         """
         largest = np.abs(c.coef).max(axis=0)
         if self._moving_pins:
@@ -483,7 +494,7 @@ class KernelMachine(Problem):
         """W becomes W - w_i in the costs."""
         e = np.zeros(len(self.system))
         _, given = self._parameters(np.array([t]))
-        for k, term in enumerate(self._terms(given)):
+        for k, term in enumerate(self._declared(given).terms):
             e[len(self.B) + k] = -float(np.ravel(term.cost)[0]) * self.w[i] / self.z_unit
         return e
 
@@ -502,7 +513,9 @@ class KernelMachine(Problem):
 
 def _column(x: Affine, n: int) -> tuple[Floats, Floats]:
     """Value and slope as vectors of n entries."""
-    return tuple(np.broadcast_to(np.asarray(v, dtype=float).reshape(-1), (n,)) for v in (x.value, x.rate))
+    return tuple(
+        np.broadcast_to(np.asarray(v, dtype=float).reshape(-1), (n,)) for v in (x.value, x.rate)
+    )
 
 
 def _term_stairs(term: Term) -> Staircases:

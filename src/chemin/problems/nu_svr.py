@@ -8,9 +8,8 @@ over f, b and the tube's half width epsilon >= 0: two rows a point, one for each
 
 and two unpenalised terms, b and epsilon, of which epsilon costs nu W and is not negative.
 
-While the tube is open one of the two rows of a point is at its pin 0. While it is closed both edges
-are one: the second row of a free point stands at its corner and takes over when the first reaches
-0. So no two rows of a point are ever free together.
+While the tube is open one of the two rows of a point is at its pin 0. While it is closed the second
+row of a free point stands at its corner: no two rows of a point are ever free together.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class NuSVR(KernelMachine):
     stair_names = ("below", "lower edge", "within", "upper edge", "above", "closed", "open")
     edge_name = "on the edge of the tube"
     criterion = "neg_mean_squared_error"
-    parameters = {"nu": Parameter(0.5, "fraction")}  # noqa: RUF012
+    parameters = {"nu": Parameter(0.5, "fraction")}
     along = ("lambda", "nu")
     turns = ("lambda", "nu", "epsilon")
 
@@ -42,14 +41,8 @@ class NuSVR(KernelMachine):
         side = np.repeat([1.0, -1.0], len(y))
         origin = np.concatenate([y, -y])
         tube = Term("epsilon", np.ones(len(side)), cost=given["nu"], from_zero=True)
-        terms = (Term("intercept", side), tube) if self.intercept else (tube,)
-        return Rows(Loss(origin, offsets=(0.0,), slopes=(-1.0, 0.0)), side, terms)
-
-    def share(self, given: dict[str, Any]) -> Any:
-        """A share nu of the losses of all points is what the objective amounts to."""
-        return given["nu"]
-
-    # ------------------------------------------------------------------ where to begin
+        loss = Loss(origin, offsets=(0.0,), slopes=(-1.0, 0.0))
+        return Rows(loss, side, (*self.constant(side), tube))
 
     def start(self, value: float | None = None) -> Start:
         """Large lambda: f is constant, and its tube leaves nu W / 2 outside on either side.
@@ -116,8 +109,6 @@ class NuSVR(KernelMachine):
         # two rows of a point never push both of them up.
         spare = np.append(np.where(stair == ZERO, 4.0, 1.0), np.ones(len(ends)))
         return Start(np.append(stair, ends), np.append(z, edge), t, True, spare)
-
-    # ------------------------------------------------------------------ words and relatives
 
     def name_stairs(self, variable: Ints, stair: Ints) -> Ints:
         """Upper rows climb from within to above, lower rows descend to below."""

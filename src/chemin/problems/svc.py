@@ -13,7 +13,6 @@ from .base import Parameter
 from .loss import Loss
 from .machine import KernelMachine, Rows
 from .staircase import Floats
-from .terms import Term
 
 
 class SVC(KernelMachine):
@@ -24,11 +23,11 @@ class SVC(KernelMachine):
     stair_names = ("outside", "elbow", "inside")
     edge_name = "on the elbow"
     criterion = "accuracy"
-    parameters = {"cost": Parameter(0.5, "inside")}  # noqa: RUF012
+    parameters = {"cost": Parameter(0.5, "inside")}
     along = turns = ("lambda", "cost")
 
     def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
         side, positive, c = y[:, 0], 0.5 * (y + 1.0), given["cost"]
         dear = 2.0 * (positive * c + (1.0 - positive) * (1.0 - c))
         loss = Loss(origin=1.0, offsets=(0.0,), slopes=(-1.0 * dear, 0.0))
-        return Rows(loss, side, (Term("intercept", side),) if self.intercept else ())
+        return Rows(loss, side, self.constant(side))

@@ -1,6 +1,6 @@
 """epsilon-SVR, in lambda or in epsilon.
 
-    min  lambda/2 |f|^2 + sum_i w_i max(0, |y_i - f(x_i) - b| - epsilon)
+min  lambda/2 |f|^2 + sum_i w_i max(0, |y_i - f(x_i) - b| - epsilon)
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from .base import Parameter, Turned
 from .loss import Loss
 from .machine import KernelMachine, Rows
 from .staircase import Floats, Ints
-from .terms import Term
 
 
 class SVR(KernelMachine):
@@ -21,14 +20,14 @@ class SVR(KernelMachine):
     stair_names = ("below", "lower edge", "within", "upper edge", "above")
     edge_name = "on the edge of the tube"
     criterion = "neg_mean_squared_error"
-    parameters = {"epsilon": Parameter(0.1, "not negative", of_y=True)}  # noqa: RUF012
+    parameters = {"epsilon": Parameter(0.1, "not negative", of_y=True)}
     along = ("lambda", "epsilon")
     turns = ("lambda", "epsilon", "nu")
 
     def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
         side, epsilon = np.ones(len(y)), given["epsilon"]
         loss = Loss(origin=y, offsets=(-1.0 * epsilon, epsilon), slopes=(-1.0, 0.0, 1.0))
-        return Rows(loss, side, (Term("intercept", side),) if self.intercept else ())
+        return Rows(loss, side, self.constant(side))
 
     def first_value(self) -> float:
         """A tube so wide that everything lies within."""
