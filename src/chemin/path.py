@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import check_matrix, check_start_stop, check_weights
-from .engine import Trace, carry_on
+from .engine import Trace, audited, carry_on
 from .kernels import Kernel, LowRankGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
@@ -565,7 +565,7 @@ class Path:
             max_events=max_events,
             verbose=verbose,
         )
-        return Path(problem, trace, self._data, closed_above=False)
+        return Path(problem, audited(problem, trace), self._data, closed_above=False)
 
     def leave_one_out(self, values: ArrayLike) -> Floats:
         """f(x_i) of the model without point i, for every point; one column a value.

@@ -17,11 +17,10 @@ from ._checks import (
     check_two_classes,
     class_weights,
 )
-from .engine import IndefiniteError, Trace, follow, hidden
+from .engine import IndefiniteError, audited, follow
 from .kernels import DenseGram, Kernel
 from .path import Data, Path, make_problem
-from .problems import PROBLEMS, Problem
-from .problems.certificate import BLIND, FLOORS
+from .problems import PROBLEMS
 from .problems.staircase import Floats
 
 
@@ -118,7 +117,7 @@ def walk_path(
         )
     except IndefiniteError as error:
         raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
-    return Path(problem, _certifiable(problem, trace), data, closed_above=begin is None)
+    return Path(problem, audited(problem, trace), data, closed_above=begin is None)
 
 
 def check_walk(
@@ -138,29 +137,6 @@ def check_walk(
         if stop or (stop is not None and moving.lies == "inside"):
             _check_place(stop, "stop", moving.lies)
     return start, stop
-
-
-def _certifiable(problem: Problem, trace: Trace) -> Trace:
-    """The walk down to where round-off hides whether a solution is optimal.
-
-    Round-off grows along a walk: the end is looked at first, and the place is found by bisection.
-    """
-    ends = np.flatnonzero(trace.t0 != trace.t1)
-
-    def floor_at(k: int) -> float:
-        t = trace.t1[ends[k] : ends[k] + 1]
-        if t[0] == 0 and problem.reading.inverse:
-            return 0.0
-        floor = float(problem.certificate(problem.columns(trace.solutions(t), t)).floor[0])
-        return floor if not FLOORS * floor <= BLIND else 0.0
-
-    if not len(ends) or not floor_at(len(ends) - 1):
-        return trace
-    good, bad = -1, len(ends) - 1
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        good, bad = (good, middle) if floor_at(middle) else (middle, bad)
-    return trace.cut(int(ends[good]) + 1 if good >= 0 else 0, hidden(floor_at(bad)))
 
 
 # ---------------------------------------------------------------------- kernel matrices

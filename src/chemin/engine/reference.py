@@ -48,7 +48,7 @@ from .tolerances import (
     SINGULAR,
     STILL,
 )
-from .trace import IndefiniteError, Recorder, StuckError
+from .trace import ROUND_OFF, IndefiniteError, Recorder, StuckError
 
 REFINEMENTS = 8  # at the most; one or two are enough when G_FF is well conditioned
 
@@ -255,7 +255,7 @@ class Walker:
             offset[:, k] = 0.0, narrow[k]
             if side == 0:
                 near[:, k], offset[:, k] = near[::-1, k].copy(), offset[::-1, k].copy()
-        raise StuckError(f"{self.patience} moves at t = {self.t!r} without leaving it")
+        raise StuckError(f"{ROUND_OFF}: {self.patience} moves at t = {self.t!r} without leaving it")
 
     def corner_width(self) -> Floats:
         return np.where(self.tread, self.blur, self.tolerance)

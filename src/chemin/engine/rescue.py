@@ -21,7 +21,7 @@ import numpy as np
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .reference import Move, Walker
 from .tolerances import EPS, INDEFINITE, LONG, NEAR_ZERO, NOUGHT, NULL
-from .trace import IndefiniteError, StandingRecorder, StopWalk, StuckError, hidden
+from .trace import ROUND_OFF, IndefiniteError, StandingRecorder, StopWalk, StuckError, hidden
 
 LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
 # A path stops where round-off exceeds this fraction of the linear term: no certificate sees beyond.
@@ -76,7 +76,7 @@ class RescuedWalker(Walker):
         elif jumps % (len(self.free) + 10) == 0:
             self.slack *= 10.0
             if self.slack > LOOSEST:
-                raise StuckError(f"{jumps} jumps at t = {self.t!r} without leaving it")
+                raise StuckError(f"{ROUND_OFF}: {jumps} jumps at t = {self.t!r} without leaving it")
 
     def settle(self, way: float) -> Move:
         """Corners that are passed over and over follow round-off: widen tolerances."""

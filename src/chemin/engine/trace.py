@@ -41,6 +41,11 @@ def hidden(floor: float) -> str:
     return f"{ROUND_OFF} ({floor:.1e} of a margin) hides what comes next"
 
 
+def astray(violation: float) -> str:
+    """Why a walk ends before a solution that its certificate refuses."""
+    return f"{ROUND_OFF} has led the walk astray: a violation of {violation:.1e} comes next"
+
+
 class StopWalk(Exception):
     """A limit was met: what has been walked is kept."""
 
@@ -197,8 +202,7 @@ class Trace:
     def _from(self, first: int, multiplier: NDArray[np.bool_]) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
         z = self.z_start.copy()
-        for j in range(first):
-            self._apply(z, j)
+        self._leap(z, 0, first)
         # How unpenalised variables moved before: the last move that is not a jump.
         before = np.zeros_like(z)
         forward = np.flatnonzero(self.t0 != self.t1)
@@ -278,13 +282,25 @@ class Trace:
         """+1 or -1: where t goes."""
         return -1.0 if len(self.moves) == 0 or self.t1[-1] <= self.t0[0] else 1.0
 
-    def _apply(self, z: Floats, j: int) -> None:
-        """Move j and the events at its end: a variable that comes to a pin stands at it exactly."""
-        self.moves.advance(z, j)
-        k, to = self._pinned
-        part = slice(*np.searchsorted(self._pinned_move, [j + 1, j + 2]))
-        i, s = k[part], to[part]
-        z[i] = self.stairs.value[i, s] + self.t1[j] * self.stairs.slope[i, s]
+    def _leap(self, z: Floats, first: int, last: int) -> None:
+        """z from before move `first` to before move `last`, in place.
+
+        A variable that comes to a pin stands at it exactly: what it did before does not count.
+        Steps are added one after the other, as the walk made them: the walk has corrected its own
+        round-off, and no other.
+        """
+        if first == last:
+            return
+        pointer = self.moves.pointer[first : last + 1]
+        index = self.moves.index[pointer[0] : pointer[-1]]
+        some = slice(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
+        k, to, move = self._pinned[0][some], self._pinned[1][some], self._pinned_move[some]
+        since = np.full(len(z), first)
+        since[k] = move  # the last one counts, here and below
+        z[k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
+        steps = self.moves.ends(slice(first, last))
+        steps[np.repeat(np.arange(first, last), np.diff(pointer)) < since[index]] = 0.0
+        np.add.at(z, index, steps)
 
     @cached_property
     def _pinned(self) -> tuple[Ints, Ints]:
@@ -298,10 +314,9 @@ class Trace:
     @cached_property
     def _checkpoints(self) -> list[Floats]:
         z, out = self.z_start.copy(), []
-        for j in range(len(self.moves)):
-            if j % CHECKPOINT == 0:
-                out.append(z.copy())
-            self._apply(z, j)
+        for j in range(0, len(self.moves), CHECKPOINT):
+            out.append(z.copy())
+            self._leap(z, j, min(j + CHECKPOINT, len(self.moves)))
         return out
 
     def _move_at(self, t: Floats) -> Ints:
@@ -322,9 +337,8 @@ class Trace:
             if z is None or j // CHECKPOINT != at // CHECKPOINT:
                 at = j - j % CHECKPOINT
                 z = self._checkpoints[j // CHECKPOINT].copy()
-            while at < j:
-                self._apply(z, at)
-                at += 1
+            self._leap(z, at, j)
+            at = j
             out[:, k] = z
             self._advance_to(out[:, k], j, float(t[k]))
         return out

@@ -1,0 +1,72 @@
+"""The audit of a walk: certificates, computed from the data, at places all along it.
+
+The walk verifies its own residuals; certificates know nothing of the walk. A walk that a
+certificate refuses ends before the first bad stretch, incomplete, with the reason.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problems import Certificate, Problem
+from ..problems.staircase import Floats, Ints
+from .trace import Trace, astray, hidden
+
+# Places are as many as cost some ten milliseconds: a certificate is two products with the matrix,
+# and some passes over a column.
+WORK = 5e6
+PASSES = 200
+LEAST = 8  # places, however large the problem
+CHUNK = 256  # certificates computed at once
+
+
+def audited(problem: Problem, trace: Trace) -> Trace:
+    """The walk down to the first place at which a certificate is not exact, if there is one."""
+    places = _places(problem, trace)
+    if len(places) == 0:
+        return trace
+    n = len(problem.system)
+    count = min(len(places), max(LEAST, int(WORK / (n * n + PASSES * n))))
+    some = np.unique(np.linspace(0, len(places) - 1, count).round().astype(np.intp))
+    bad = np.flatnonzero(~_judged(problem, trace, places[some]).exact)
+    if len(bad) == 0:
+        return trace
+    # What lies between the last good place and the first bad one is looked at in full.
+    first = int(some[bad[0] - 1]) + 1 if bad[0] else 0
+    stretch = np.arange(first, int(some[bad[0]]) + 1)
+    verdict = _judged(problem, trace, places[stretch])
+    # The last is bad, even if round-off of another product says that it is just not.
+    k = int(np.argmax(np.append(~verdict.exact[:-1], True)))
+    return trace.cut(_moves_before(trace, int(stretch[k])), _why(verdict, k))
+
+
+def _forward(trace: Trace) -> Ints:
+    return np.flatnonzero(trace.t0 != trace.t1)
+
+
+def _places(problem: Problem, trace: Trace) -> Floats:
+    """The middle and the end of every move that is no jump, in the order walked."""
+    j = _forward(trace)
+    t0, t1 = trace.t0[j], trace.t1[j]
+    t = np.column_stack([0.5 * (t0 + t1), t1]).ravel()
+    # In lambda the end at 0 is a limit.
+    return t[:-1] if len(t) and t[-1] == 0 and problem.reading.inverse else t
+
+
+def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
+    chunks = (t[i : i + CHUNK] for i in range(0, len(t), CHUNK))
+    return Certificate.joined(
+        problem.certificate(problem.columns(trace.solutions(part), part)) for part in chunks
+    )
+
+
+def _moves_before(trace: Trace, place: int) -> int:
+    """How many moves end before a place."""
+    return int(_forward(trace)[place // 2])
+
+
+def _why(verdict: Certificate, k: int) -> str:
+    if verdict.verdict[k] == "wrong":
+        worst = max(abs(float(verdict.kkt_violation[k])), abs(float(verdict.relative_gap[k])))
+        return astray(worst)
+    return hidden(float(verdict.floor[k]))
