@@ -412,11 +412,16 @@ class Path:
         if unknown.size:
             raise ValueError(f"y has the label {unknown[0]}, expected one of {self.classes_}")
         positive = labels == self.classes_[1]
-        weight = check_weights(sample_weight, len(labels))
+        weight, cross = check_weights(sample_weight, len(labels)), self.cross(X)
+        if labels.shape != (cross.shape[1],):
+            raise ValueError(
+                f"y must have one label for each of the {cross.shape[1]} rows of X, got shape "
+                f"{labels.shape}"
+            )
         for k, name in ((positive, self.classes_[1]), (~positive, self.classes_[0])):
             if not weight[k].sum() > 0:
                 raise ValueError(f"y must have points of both classes, got none of {name}")
-        return roc(self.segments(self.cross(X)), self.coordinate, positive, weight)
+        return roc(self.segments(cross), self.coordinate, positive, weight)
 
     def fractions_below(self, value: ArrayLike) -> tuple[Any, Any]:
         """Shares of the weight with targets below f, and below or on f; for a quantile tau lies
