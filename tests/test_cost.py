@@ -183,7 +183,7 @@ def rates(labels, y, w=None):
     return [w[called & k].sum() / w[k].sum() for k in (~positive, positive)]
 
 
-def beneath(hull, fpr, tpr):
+def above_hull(hull, fpr, tpr):
     """How far a point lies above the hull; negative: below it."""
     return tpr - np.interp(fpr, hull[:, 0], hull[:, 1])
 
@@ -229,13 +229,13 @@ def test_the_hull_encloses_weighted_fits(curve):
     np.testing.assert_array_equal([hull[0], hull[-1]], [[0, 0], [1, 1]])
     slopes = np.diff(hull[:, 1]) / np.maximum(np.diff(hull[:, 0]), 1e-300)
     assert np.all(np.diff(slopes) < 0), "not convex"
-    assert np.all(beneath(hull, roc.fpr, roc.tpr) <= 1e-12)
+    assert np.all(above_hull(hull, roc.fpr, roc.tpr) <= 1e-12)
     for cost in np.linspace(0.005, 0.995, 100):
         model = SVC(C=1 / 0.3, kernel="precomputed", tol=1e-8, class_weight=by_class(cost))
         f = model.fit(kernel(train), path.y).decision_function(kernel(X, train))
         sure = np.abs(f) > 1e-5  # a point that f passes by less may be called either way
         both = [rates(np.where(sure, f > 0, way).astype(int), y) for way in (0, 1)]
-        assert min(beneath(hull, *point) for point in both) <= 1e-12
+        assert min(above_hull(hull, *point) for point in both) <= 1e-12
     area = np.sum(np.diff(hull[:, 0]) * (hull[1:, 1] + hull[:-1, 1]) / 2)
     assert roc.auc == pytest.approx(area) and 0.5 <= roc.auc <= 1.0
 
@@ -277,5 +277,7 @@ def test_what_the_curve_needs():
         svc_path(X, y).roc(X, y)
     with pytest.raises(ValueError, match=r"along='cost'\), got one of svr in lambda"):
         svr_path(X, y.astype(float)).roc(X, y)
-    with pytest.raises(ValueError, match=r"y must have one label for each of the 40 rows of X, got"):
+    with pytest.raises(
+        ValueError, match=r"y must have one label for each of the 40 rows of X, got"
+    ):
         path.roc(X, y[:-1])

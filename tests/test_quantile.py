@@ -73,7 +73,9 @@ def test_meets_a_convex_solver(along, intercept, weighted):
         values = np.linspace(0.03, 0.97, 10)
     for value in values:
         s = path.at(value)
-        assert (s.lambda_, s.tau) == pytest.approx((value, 0.3) if along == "lambda" else (0.4, value))
+        assert (s.lambda_, s.tau) == pytest.approx(
+            (value, 0.3) if along == "lambda" else (0.4, value)
+        )
         theirs = solve_dual(K, y, s.lambda_, s.tau, w, intercept)
         size = max(1.0, np.abs(theirs).max())
         np.testing.assert_allclose(K @ s.coef, theirs, atol=1e-7 * size)

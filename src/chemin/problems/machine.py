@@ -432,7 +432,7 @@ class KernelMachine(Problem):
             off, excess = self._term_balance(term, held, alpha, unit, small)
             violation = np.maximum(violation, off)
             gap = gap + np.abs((held - zero) * excess)
-        if not self.intercept and self.target != "none":  # f has none: neither has a user
+        if all(term.name != "intercept" for term in self.rows.terms):  # none may be held then
             violation = np.maximum(violation, np.abs(c.intercept) / unit)
         least = self.share(c.given) * np.sum(self.weight * loss.steepness, axis=0) * unit
         relative_gap = relative(gap, self.objective(c), least)
