@@ -71,7 +71,7 @@ def test_meets_weighted_fits_of_scikit_learn(name):
         off = np.clip(model.intercept_[0], low, high) - s.intercept
         np.testing.assert_allclose(ours[:, j] + off, f, atol=1e-4 * max(1.0, np.abs(f).max()))
         assert s.cost == pytest.approx(cost) and s.lambda_ == lam
-    assert len(knots) == 200 or name == "unbalanced"
+    assert len(knots) == 200
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # dense matrices are converted
