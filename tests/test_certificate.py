@@ -522,3 +522,21 @@ def test_solutions_of_others_can_be_judged():
     every = Solution(full, -f.max(), (-f.max(),) * 2, full, 0.0, 1.0, nu=1.0)
     assert one.certify(every).verdict == "exact"
     assert one.certify(replace(every, intercept=-0.999 * f.max())).verdict == "wrong"
+
+
+def test_a_tube_narrower_than_round_off_has_two_edges():
+    """Oracle: the definition of exact. Both edges lie within the round-off of each other; a point
+    on one of them is not taken for one on the other.
+    """
+    wrong, narrow = [], 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(7, 3)), rng.normal(size=7)
+        X[:, 0] = 7.0
+        options = {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "intercept": False}
+        path = svr_path(X, y, along="epsilon", lambda_=1e-2, stop=0, **options)
+        values = path.start * np.geomspace(1e-12, 1e-3, 60)
+        c = path.certificate(values)
+        narrow += np.sum(2 * values < 50 * c.floor * y.std())
+        wrong += [(seed, v) for v in values[c.verdict == "wrong"]]
+    assert narrow > 0 and wrong == []

@@ -83,11 +83,11 @@ class Loss:
                 ahead = np.maximum(ahead, np.minimum((kink - e) / unit, (-before - a) / size))
         return np.abs(ahead)
 
-    def snapped(self, e: Floats, noise: Floats) -> Floats:
-        """e, at the kink itself where it cannot be told from it."""
-        for kink in self.offsets:
-            e = np.where(np.abs(e - kink) <= noise, kink, e)
-        return e
+    def snapped(self, e: Floats, a: Floats, noise: Floats) -> Floats:
+        """e, moved to where -a is a slope if that cannot be told from e: not to the next kink."""
+        low, high = self.bracket(a, np.zeros_like(a))
+        asked = np.clip(e, low, high)
+        return np.where(np.abs(asked - e) <= noise, asked, e)
 
     def bracket(self, a: Floats, near: Floats) -> tuple[Floats, Floats]:
         """Between which offsets e must be for -a to be a slope; nearer to a pin than `near` is at it."""

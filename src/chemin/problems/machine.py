@@ -425,7 +425,7 @@ class KernelMachine(Problem):
         natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
         tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
         sizes = self._sizes(c, loss)
-        known = loss.snapped(e, FLOORS * EPS * sizes.max(axis=0))
+        known = loss.snapped(e, a, FLOORS * EPS * sizes.max(axis=0))
         gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
         violation = np.maximum(natural.max(axis=0), tied.max(axis=0))
         for term, held, zero in zip(self._terms(c.given), self._held(c), self._zero):
