@@ -20,12 +20,17 @@ def data_names():
 
 @pytest.fixture
 def load_data(data_names, request):
-    """A function that loads a set of the data folder, and skips the test where it is absent."""
+    """A function that loads a set of the data folder, and skips the test where there is none.
+
+    A set that is missing from a folder that is there fails the test.
+    """
 
     def load(name):
         request.node.user_properties.append(NEEDED)
-        if name not in data_names:
+        if not data_names:
             pytest.skip(f"{NEEDS_DATA} ({name} is not there)")
+        if name not in data_names:
+            pytest.fail(f"the data folder is found, but {name} is not there")
         return datasets.load(name)
 
     return load

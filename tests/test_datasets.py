@@ -10,14 +10,15 @@ import pytest
 from sklearn.datasets import make_classification
 
 from chemin.datasets import available, load, make_sinexp, make_speed_benchmark
+from chemin.datasets._files import _folder
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
-needs_files = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared data sets")
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
-def shared(monkeypatch):
-    monkeypatch.setenv("CHEMIN_DATA", str(SHARED))
+def shared(data_names):
+    if not data_names:
+        pytest.skip("needs the data folder: set CHEMIN_DATA")
 
 
 @pytest.fixture
@@ -29,7 +30,20 @@ def folder(monkeypatch, tmp_path):
 # ---------------------------------------------------------------------------- the real files
 
 
-@needs_files
+def test_a_folder_beside_the_checkout_is_found(data_names):
+    """Oracle: the folder itself. Where it is, no test may be skipped for want of it."""
+    beside = [p / "shared" / "data" for p in (ROOT, *ROOT.parents)]
+    there = [str(folder) for folder in beside if folder.is_dir()]
+    assert data_names or not there, f"{there[0]} is there, but CHEMIN_DATA leads elsewhere"
+
+
+def test_a_set_that_is_missing_is_skipped_only_without_a_folder(load_data, data_names):
+    """Oracle: what pytest raises. In a folder that is there a missing set is a failure."""
+    outcome = pytest.fail.Exception if data_names else pytest.skip.Exception
+    with pytest.raises(outcome, match="bostn is not there"):
+        load_data("bostn")
+
+
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(
     "name, shape, mean, sd",
@@ -50,7 +64,6 @@ def test_regression_sets_match_the_readme(name, shape, mean, sd):
     assert found.target.std(ddof=1) == pytest.approx(sd, rel=1e-5)
 
 
-@needs_files
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(
     "name, shape, counts",
@@ -75,7 +88,6 @@ def test_classification_sets_match_the_readme(name, shape, counts):
     assert found.target_names == [str(value) for value in counts]
 
 
-@needs_files
 @pytest.mark.usefixtures("shared")
 def test_prostate_split_is_no_feature_and_gives_the_published_fit():
     found = load("prostate")
@@ -89,7 +101,6 @@ def test_prostate_split_is_no_feature_and_gives_the_published_fit():
     np.testing.assert_allclose(coef, table, atol=0.0051)
 
 
-@needs_files
 @pytest.mark.usefixtures("shared")
 def test_promoters_are_strings_with_names():
     found = load("promoters")
@@ -100,10 +111,10 @@ def test_promoters_are_strings_with_names():
     assert np.bincount(found.target + 1).tolist() == [53, 0, 53]
 
 
-@needs_files
-def test_every_file_is_available_and_loads(shared):
+@pytest.mark.usefixtures("shared")
+def test_every_file_is_available_and_loads():
     names = available()
-    assert names == sorted(path.name.split(".csv")[0] for path in SHARED.glob("*.csv*"))
+    assert names == sorted(path.name.split(".csv")[0] for path in _folder().glob("*.csv*"))
     for name in names:
         found = load(name)
         assert len(found.data) == len(found.target) > 0

@@ -11,17 +11,29 @@ from chemin import display
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(ROOT.glob("docs/*.md"))
 RUN = [p for p in [ROOT / "README.md", *PAGES] if p.is_file() and ">>> " in p.read_text("utf-8")]
-OBJECTS = [
-    chemin.svc_path,
-    chemin.svr_path,
-    chemin.lasso_path,
-    chemin.PathNuSVR,
-    chemin.selection.LeaveOneOutOnPath,
-    chemin.Path,
-    chemin.load,
-    display.PathDisplay,
-    display.CurveDisplay,
-]
+MODULES = {
+    "": chemin,
+    "datasets.": chemin.datasets,
+    "display.": display,
+    "selection.": chemin.selection,
+}
+
+
+def examples(thing):
+    """The docstrings with examples of an object and its methods; `chemin` is known there."""
+    known = {"chemin": chemin, thing.__name__: thing}
+    return [t for t in doctest.DocTestFinder().find(thing, globs=known) if t.examples]
+
+
+def public():
+    """Every public function and class, by name."""
+    for prefix, module in MODULES.items():
+        for name in module.__all__:
+            if callable(thing := getattr(module, name)):
+                yield prefix + name, thing
+
+
+OBJECTS = {name: thing for name, thing in public() if examples(thing)}
 
 
 @pytest.fixture(autouse=True)
@@ -40,22 +52,23 @@ def test_page(page):
     assert tried > 0 and failed == 0
 
 
-@pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: thing.__name__)
-def test_docstring(thing):
-    """Oracle: the output printed beside the example; `chemin` is there already."""
+@pytest.mark.parametrize("name", OBJECTS)
+def test_docstring(name):
+    """Oracle: the output printed beside the example."""
     runner = doctest.DocTestRunner()
-    for test in doctest.DocTestFinder().find(
-        thing, globs={"chemin": chemin, thing.__name__: thing}
-    ):
+    for test in examples(OBJECTS[name]):
         assert runner.run(test).failed == 0, test.name
+
+
+def test_functions_and_estimators_show_an_example():
+    """Oracle: `__all__`. What a newcomer calls first has an example that is run."""
+    first = [n for n in chemin.__all__ if n.endswith("_path") or n.startswith("Path")]
+    assert len(first) > 5
+    assert [n for n in first if n not in OBJECTS] == [], "no example in the docstring"
 
 
 def test_reference_names_everything_public():
     """Oracle: `__all__`."""
     page = (ROOT / "docs" / "api.md").read_text("utf-8").split()
-    modules = {"": chemin, "display.": display, "selection.": chemin.selection}
-    names = [
-        prefix + n for prefix, m in modules.items() for n in m.__all__ if callable(getattr(m, n))
-    ]
-    missing = [n for n in names if n not in page]
+    missing = [name for name, _ in public() if name not in page]
     assert missing == [], "one line in docs/api.md"

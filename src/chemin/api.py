@@ -128,6 +128,13 @@ def svr_path(
     lambda_ : float, > 0
         1/C, for a path in epsilon.
 
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(60, 0)
+    >>> path = chemin.svr_path(X, y, along="epsilon", lambda_=0.1, stop=0)
+    >>> print(path.at(path.start).support.size, path.at(0.3).epsilon)
+    0 0.3
+
     References
     ----------
     Gunter, Zhu (2005). Computing the solution path for the regularized support vector regression.
@@ -182,6 +189,14 @@ def nu_svr_path(
 
     The other parameters are those of `svc_path`. The tube's half width is the `epsilon` of each
     solution; `Path.closed_tube` says where it is 0.
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(60, 0)
+    >>> path = chemin.nu_svr_path(X, y, nu=0.2)
+    >>> solution = path.at(0.1 * path.start)
+    >>> print(solution.epsilon > 0, solution.support.size >= 0.2 * 60)
+    True True
 
     References
     ----------
@@ -281,6 +296,15 @@ def one_class_path(
 
     The other parameters are those of `svc_path`.
 
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> path = chemin.one_class_path(X)
+    >>> outside = (path.decision_function(X, 0.1) < -1e-9).sum()
+    >>> print(outside <= 0.1 * len(X))
+    True
+
     References
     ----------
     Schölkopf, Platt, Shawe-Taylor, Smola, Williamson (2001). Estimating the support of a
@@ -313,6 +337,14 @@ def lasso_path(
 
     lambda is n times the alpha of scikit-learn. The parameters are those of `svc_path`; `stop=0`
     goes to least squares.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = chemin.lasso_path(X, y, stop=0)
+    >>> print(path.at(path.start).support.size, path.at(0).support.size)
+    0 10
     """
     spec, walk = make_spec("lasso", intercept=intercept), _walk(start, stop, max_events, verbose)
     check_walk("lasso", spec, walk)

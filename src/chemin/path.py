@@ -414,11 +414,16 @@ class Path:
         if unknown.size:
             raise ValueError(f"y has the label {unknown[0]}, expected one of {self.classes_}")
         positive = labels == self.classes_[1]
-        weight = check_weights(sample_weight, len(labels))
+        weight, cross = check_weights(sample_weight, len(labels)), self.cross(X)
+        if labels.shape != (cross.shape[1],):
+            raise ValueError(
+                f"y must have one label for each of the {cross.shape[1]} rows of X, got shape "
+                f"{labels.shape}"
+            )
         for k, name in ((positive, self.classes_[1]), (~positive, self.classes_[0])):
             if not weight[k].sum() > 0:
                 raise ValueError(f"y must have points of both classes, got none of {name}")
-        return roc(self.segments(self.cross(X)), self.coordinate, positive, weight)
+        return roc(self.segments(cross), self.coordinate, positive, weight)
 
     def fractions_below(self, value: ArrayLike) -> tuple[Any, Any]:
         """Shares of the weight with targets below f, and below or on f; for a quantile tau lies
@@ -492,16 +497,28 @@ class Path:
                 raise ValueError(f"solution.{name} must have {n} entries, got shape {shape}")
         used = slice(None) if self._linear else self._data.used
         given = {name: np.array([v], dtype=float) for name, v in solution.given.items()}
-        missing = set(self._columns(self.start).given) - set(given)
+        missing = self._given_names - set(given)
         if missing:
-            raise ValueError(f"solution.{missing.pop()} must be a number, got None")
+            raise ValueError(f"solution.{min(missing)} must be a number, got None")
         b, lam = np.array([float(solution.intercept)]), np.array([float(solution.lambda_)])
         coef, alpha = (
             np.asarray(v, dtype=float)[used, None] for v in (solution.coef, solution.alpha)
         )
-        return self._problem.certificate(
+        judged = self._problem.certificate(
             Columns(lam, coef, b, np.tile(b, (2, 1)), alpha, lam, given)
         ).single
+        if self._linear or len(self._data.used) == n:
+            return judged
+        # Rows of weight zero take no part: anything that they hold is too much.
+        both = (np.asarray(v, dtype=float) for v in (solution.coef, solution.alpha))
+        held = [np.delete(v, used) / np.abs(v).max() for v in both if np.any(v)]
+        idle = np.abs(held).max(initial=0.0)
+        return replace(judged, kkt_violation=float(np.maximum(judged.kkt_violation, idle)))
+
+    @cached_property
+    def _given_names(self) -> frozenset[str]:
+        """The parameters besides lambda that a solution has."""
+        return frozenset(self._columns(self.start).given)
 
     def free(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Which multipliers are strictly between their bounds, one column a value."""

@@ -118,6 +118,10 @@ class Lasso(Problem):
             violation = np.maximum(violation, np.abs(excess) / size)
             told = np.abs(excess) > FLOORS * EPS * (total * terms + size)
             gap = gap + np.where(told, np.abs((c.intercept - self.y_mean) * excess), 0.0)
+        else:
+            violation = np.maximum(
+                violation, np.linalg.norm(self.root) * np.abs(c.intercept) / self.size
+            )
         return Certificate(violation, relative(gap, self.objective(c), 0.5 * self.size**2), floor)
 
     def spec(self) -> dict[str, Any]:

@@ -83,10 +83,11 @@ class Loss:
                 ahead = np.maximum(ahead, np.minimum((kink - e) / unit, (-before - a) / size))
         return np.abs(ahead)
 
-    def nearest(self, e: Floats, a: Floats, noise: Floats) -> Floats:
-        """e, brought by at most `noise` to where -a is a slope: what can be told of its gap."""
+    def snapped(self, e: Floats, a: Floats, noise: Floats) -> Floats:
+        """e, moved to where -a is a slope if that cannot be told from e: not to the next kink."""
         low, high = self.bracket(a, np.zeros_like(a))
-        return np.clip(e, np.minimum(low, e + noise), np.maximum(high, e - noise))
+        asked = np.clip(e, low, high)
+        return np.where(np.abs(asked - e) <= noise, asked, e)
 
     def bracket(self, a: Floats, near: Floats) -> tuple[Floats, Floats]:
         """Between which offsets e must be for -a to be a slope; within `near` of a pin is at it."""

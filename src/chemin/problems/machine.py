@@ -436,13 +436,15 @@ class KernelMachine(Problem):
         natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
         tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
         sizes = self._sizes(c, loss)
-        known = loss.nearest(e, a, FLOORS * EPS * sizes.max(axis=0))
+        known = loss.snapped(e, a, FLOORS * EPS * sizes.max(axis=0))
         gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
         violation = np.maximum(natural.max(axis=0), tied.max(axis=0))
         for term, held, zero in zip(self._declared(c.given).terms, self._held(c), self._zero):
             off, excess = self._term_balance(term, held, alpha, unit, small)
             violation = np.maximum(violation, off)
             gap = gap + np.abs((held - zero) * excess)
+        if all(term.name != "intercept" for term in self.rows.terms):  # none may be held then
+            violation = np.maximum(violation, np.abs(c.intercept) / unit)
         least = self.share(c.given) * np.sum(self.weight * loss.steepness, axis=0) * unit
         relative_gap = relative(gap, self.objective(c), least)
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
