@@ -14,6 +14,7 @@ RUN = [p for p in [ROOT / "README.md", *PAGES] if p.is_file() and ">>> " in p.re
 OBJECTS = [
     chemin.svc_path,
     chemin.svr_path,
+    chemin.quantile_path,
     chemin.lasso_path,
     chemin.PathNuSVR,
     chemin.selection.LeaveOneOutOnPath,
