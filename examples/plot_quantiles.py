@@ -9,8 +9,8 @@ A path in tau has all quantiles of y given x, each of them exact.
 # %%
 # The fan
 # -------
-# 200 points of a sine whose noise has a standard deviation from 0.05 to 0.65. One walk along tau, from
-# 0.0001 to 0.9999, at a fixed λ.
+# 200 points of a sine whose noise has a standard deviation from 0.05 to 0.65. One walk along tau,
+# from 0.0001 to 0.9999, at a fixed λ.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,19 +48,20 @@ ax.spines[["top", "right"]].set_visible(False)
 # %%
 # Calibrated by construction
 # --------------------------
-# At every tau the share of points below the curve is at most tau, and with the points on the curve it
-# is at least tau. This holds at any λ.
+# At every tau the share of points below the curve is at most tau, and with the points on the curve
+# it is at least tau. This holds at any λ.
 
 taus = np.linspace(0.01, 0.99, 99)
 below, up_to = path.fractions_below(taus)
-print(f"below <= tau <= below or on it, at all {len(taus)}:", np.all((below <= taus) & (taus <= up_to)))
+holds = (below <= taus) & (taus <= up_to)
+print(f"true at {holds.sum()} of {len(taus)} values")
 
 # %%
 # Where quantiles cross
 # ---------------------
 # Each quantile is fitted by itself, so a higher one may come to lie below a lower one. A path shows
-# where: f at a point falls while tau grows. Small falls are common; those by more than 0.02 are drawn
-# in orange, at three points and for two models. With strong regularisation they stay in the tails,
+# where: f at a point falls while tau grows. Small falls are common; those by more than 0.02 are
+# drawn in orange, at three points and for two models. With strong regularisation they stay in the tails,
 # where few points decide. With too little they come everywhere.
 
 wiggly = chemin.quantile_path(x[:, None], y, along="tau", lambda_=0.01, gamma=50.0)

@@ -50,7 +50,8 @@ rates = np.array(rates)
 fig, ax = plt.subplots(figsize=(5.6, 5.6), layout="constrained")
 ax.plot([0, 1], [0, 1], ":", color="#b0b0b0", lw=1)
 ax.plot(*curve.hull.T, color="#009e73", lw=1.5, label=f"hull, area {curve.auc:.3f}")
-ax.plot(curve.fpr, curve.tpr, color="#0072b2", lw=1.5, label=f"all {len(curve.cost)} models of the path")
+every = f"all {len(curve.cost)} models of the path"
+ax.plot(curve.fpr, curve.tpr, color="#0072b2", lw=1.5, label=every)
 ax.plot(*rates.T, "o", ms=6, mfc="none", color="#d55e00", label="20 weighted fits of SVC")
 usual = np.searchsorted(curve.interval[:, 0], 0.5) - 1
 ax.plot(curve.fpr[usual], curve.tpr[usual], "s", ms=7, color="#222222", label="cost 1/2")

@@ -2,8 +2,9 @@
 
     L(m): kinks kappa_1 <= ... <= kappa_K, slopes g_0 <= ... <= g_K, g_j between kappa_j, kappa_j+1
 
-Slopes of both signs, or zero, so that L is bounded below; its least value is taken as 0. Rows of a
-machine have one loss each, and arrays have a row for each of them and a column for each solution.
+The first slope is at most 0 and the last at least 0, so that L is bounded below; its least value
+is taken as 0. Each row of a machine has a loss of its own. Arrays have one row for each of them, and
+one column for each solution.
 
 Positions are measured from an origin of each row, e = m - origin, and kinks by their offsets from
 it: nothing large cancels. With alpha = -w L'(m) a row stands at the *pin* -w g_j strictly between
@@ -48,7 +49,7 @@ class Loss:
         return list(zip(self.offsets, self.slopes[:-1], self.slopes[1:]))
 
     def value(self, e: Floats) -> Floats:
-        """L, from the kinks on either side of its minimum outward."""
+        """L, 0 at its minimum: each kink adds its bend on the side away from the minimum."""
         total = np.zeros_like(e)
         for kink, before, after in self.kinks:
             rise = np.maximum(after, 0.0) - np.maximum(before, 0.0)
@@ -90,7 +91,7 @@ class Loss:
         return e
 
     def bracket(self, a: Floats, near: Floats) -> tuple[Floats, Floats]:
-        """Between which offsets e must be for -a to be a slope; nearer to a pin than `near` is at it."""
+        """Between which offsets e must be for -a to be a slope; within `near` of a pin is at it."""
         low, high = np.full_like(a, -np.inf), np.full_like(a, np.inf)
         for kink, before, after in self.kinks:
             low = np.where(-a > before + near, np.maximum(low, kink), low)
@@ -103,7 +104,7 @@ class Loss:
 
     @property
     def steepness(self) -> Any:
-        """The flatter of the outer slopes that are not flat: what a unit of error costs at least."""
+        """The smaller outer |slope| that is not 0: what a unit of error costs at least."""
         left, right = np.abs(self.slopes[0]), np.abs(self.slopes[-1])
         both = (left > 0) & (right > 0)
         return np.where(both, np.minimum(left, right), np.maximum(left, right))

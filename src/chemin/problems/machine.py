@@ -7,7 +7,7 @@ intercept: B_i = s_i), with a cost for each unit of the total weight W, and perh
 L_i by kinks and slopes (`loss.py`), affine in the parameter that moves. With alpha_i = -w_i L_i':
 
     f = 1/lambda sum_i s_i alpha_i k(x_p(i), .),        B'alpha = W cost,
-    h_i = lambda (origin_i - m_i),     alpha_i on the staircase: pins -w g_j, treads at -lambda kappa_j
+    h_i = lambda (origin_i - m_i),    alpha_i on the staircase: pins -w g_j, treads -lambda offset_j
 
 So M = [S K S, B; -B', 0]. A problem says `declare`; the rest is here.
 """
@@ -29,18 +29,19 @@ from .loss import Loss
 from .staircase import Coupling, Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import SLACK, Bounds, Edges, Term
 
-# Multipliers nearer than this to a pin count as at it, relative to their own weight and to the
-# largest multiplier there is; or nearer than round-off lets tell, relative to the largest weight.
+# A multiplier counts as at a pin when it is nearer to it than AT_PIN, relative to its own weight or
+# to the largest multiplier, whichever is less; or than TOLD, relative to the largest weight.
 AT_PIN = 1e-9
 TOLD = 64 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero.
 DUST = 16 * EPS
 # Where no multiplier exceeds this part of what moves f by a unit, the model is f = 0.
 NO_MODEL = 1e-10
-# The start is known in closed form where the edge of f = 0 has no other kink nearer than this part
-# of the margin's unit; nearer ones would ask for a start too high above the first event.
+# A start with nothing above it is known in closed form. It is taken where no other kink lies nearer
+# to the best constant than this, in units of the margin: with a nearer one it would lie far above
+# the first event.
 ROOM = 0.5
-OPEN_ENDS = (1e-4, 1.0 - 1e-4)  # where a fraction is walked from 0 to 1, both ends open
+OPEN_ENDS = (1e-4, 1.0 - 1e-4)  # the default walk of a parameter between 0 and 1, both excluded
 TIED = 64 * EPS  # kinks nearer than this, relative to the largest, are one
 
 
@@ -62,7 +63,7 @@ class Rows:
 
 
 class KernelMachine(Problem):
-    """A declaration and its data; K is never copied: its unit and that of w go into z and t."""
+    """A declaration and its data. K is never copied: its unit and that of w go into z and t."""
 
     of_points = True
 
@@ -105,7 +106,7 @@ class KernelMachine(Problem):
         """
 
     def share(self, given: dict[str, Any]) -> Any:
-        """Which part of all losses the objective amounts to."""
+        """Which part of all losses the objective amounts to: gaps are judged relative to it."""
         return 1.0
 
     def precision(self, given: dict[str, Any]) -> Any:
@@ -154,7 +155,7 @@ class KernelMachine(Problem):
 
     @cached_property
     def _zero(self) -> Floats:
-        """The terms at which f = 0 has the shift of y."""
+        """What each term is measured from: the shift of y for the intercept, 0 for the others."""
         return np.array([self.shift if t.name == "intercept" else 0.0 for t in self.rows.terms])
 
     def _system(self) -> StaircaseSystem:
@@ -220,7 +221,7 @@ class KernelMachine(Problem):
         return Start(stair, z, 4.0 * most / min(gap, 2.0), highest=True)
 
     def _bends(self, loss: Loss) -> Floats:
-        """(rows, kinks): the constants at which each row meets its kinks, in units of the margin."""
+        """(rows, kinks): the constants at which rows meet their kinks, in units of the margin."""
         origin = loss.origin - (self.B @ self._zero)[:, None]
         kinks = self._table([(origin + off) / self.sd for off in loss.offsets])
         return self.rows.side[:, None] * kinks if self.rows.terms else kinks
@@ -417,7 +418,11 @@ class KernelMachine(Problem):
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
-        """Each row by its own weight, or by the largest multiplier where that is less."""
+        """Natural residuals, coef against alpha, stationarity of terms, and the Fenchel gap.
+
+        From the loss and what a user holds, never from the system that is walked. Each row is
+        judged by its own weight, or by the largest multiplier where that is less.
+        """
         loss, f, alpha = self._numbers(c.given), self.gram @ c.coef, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
@@ -437,8 +442,8 @@ class KernelMachine(Problem):
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
 
     def _sizes(self, c: Columns, loss: Loss) -> Floats:
-        """The sums of absolute terms that make up e; coefficients count as the largest of them does,
-        for they are known to its round-off. Where pins move, to that of the largest weight.
+        """The sums of absolute terms that make up e. Coefficients count as the largest of them does,
+        for they are known to its round-off; where pins move, to that of the largest weight.
         """
         largest = np.abs(c.coef).max(axis=0)
         if self._moving_pins:
@@ -450,8 +455,8 @@ class KernelMachine(Problem):
     def _term_balance(
         self, term: Term, held: Floats, alpha: Floats, unit: Any, small: Floats
     ) -> tuple[Floats, Floats]:
-        """By how much a term violates optimality, and what it pulls beyond its cost, if that can be
-        told from round-off.
+        """By how much a term violates stationarity, and its pull minus its cost: 0 where that cannot
+        be told from round-off.
         """
         pull, cost = term.column @ alpha, term.cost * self.w.sum()
         size = np.maximum(np.abs(term.column) @ np.abs(alpha), small) + np.abs(cost)
@@ -460,7 +465,7 @@ class KernelMachine(Problem):
             off = np.minimum(held / unit, -off)
         return np.abs(off), np.where(np.abs(excess) <= FLOORS * EPS * size, 0.0, excess)
 
-    # ------------------------------------------------------------------ relatives
+    # ------------------------------------------------------------------ problems made from this one
 
     def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
         if len(self.rows.side) != len(self.y) or self.parameter != "lambda":

@@ -46,7 +46,7 @@ class NuSVR(KernelMachine):
         return Rows(Loss(origin, offsets=(0.0,), slopes=(-1.0, 0.0)), side, terms)
 
     def share(self, given: dict[str, Any]) -> Any:
-        """A share nu of the losses of all points is what the objective amounts to."""
+        """At a solution the tube leaves about a share nu of the points outside."""
         return given["nu"]
 
     # ------------------------------------------------------------------ where to begin
@@ -117,7 +117,7 @@ class NuSVR(KernelMachine):
         spare = np.append(np.where(stair == ZERO, 4.0, 1.0), np.ones(len(ends)))
         return Start(np.append(stair, ends), np.append(z, edge), t, True, spare)
 
-    # ------------------------------------------------------------------ words and relatives
+    # ------------------------------------------------------------------ names of stairs, turns
 
     def name_stairs(self, variable: Ints, stair: Ints) -> Ints:
         """Upper rows climb from within to above, lower rows descend to below."""

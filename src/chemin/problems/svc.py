@@ -17,7 +17,7 @@ from .terms import Term
 
 
 class SVC(KernelMachine):
-    """y in {-1, 1}."""
+    """y in {-1, 1}; the cost c is the balance of the two classes."""
 
     name = "svc"
     target = "labels"
