@@ -59,10 +59,10 @@ print(f"true at {holds.sum()} of {len(taus)} values")
 # %%
 # Where quantiles cross
 # ---------------------
-# Each quantile is fitted by itself, so a higher one may come to lie below a lower one. A path shows
-# where: f at a point falls while tau grows. Small falls are common; those by more than 0.02 are
-# drawn in orange, at three points and for two models. With strong regularisation they stay in the tails,
-# where few points decide. With too little they come everywhere.
+# Each quantile is fitted by itself, so a higher one may come to lie below a lower one. A path
+# shows where: f at a point falls while tau grows. Small falls are common; those by more than 0.02
+# are drawn in orange, at three points and for two models. With strong regularisation they stay in
+# the tails, where few points decide. With too little they come everywhere.
 
 wiggly = chemin.quantile_path(x[:, None], y, along="tau", lambda_=0.01, gamma=50.0)
 at = np.array([0.25, 0.5, 0.8])

@@ -161,7 +161,7 @@ class Problem(ABC):
         raise NotImplementedError
 
     def leaving(self, i: int, t: float) -> Floats:
-        """What the linear term gains when point i leaves, by variable: costs of terms fall with W."""
+        """What the linear term gains when point i leaves: costs of terms fall with W."""
         return np.zeros(len(self.system))
 
     def among(self, points: Ints) -> Problem:

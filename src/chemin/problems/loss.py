@@ -3,8 +3,8 @@
     L(m): kinks kappa_1 <= ... <= kappa_K, slopes g_0 <= ... <= g_K, g_j between kappa_j, kappa_j+1
 
 The first slope is at most 0 and the last at least 0, so that L is bounded below; its least value
-is taken as 0. Each row of a machine has a loss of its own. Arrays have one row for each of them, and
-one column for each solution.
+is taken as 0. Each row of a machine has a loss of its own. Arrays have one row for each of them,
+and one column for each solution.
 
 Positions are measured from an origin of each row, e = m - origin, and kinks by their offsets from
 it: nothing large cancels. With alpha = -w L'(m) a row stands at the *pin* -w g_j strictly between

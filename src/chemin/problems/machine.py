@@ -442,8 +442,8 @@ class KernelMachine(Problem):
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
 
     def _sizes(self, c: Columns, loss: Loss) -> Floats:
-        """The sums of absolute terms that make up e. Coefficients count as the largest of them does,
-        for they are known to its round-off; where pins move, to that of the largest weight.
+        """The sums of absolute terms that make up e. Coefficients count as the largest of them
+        does, for they are known to its round-off; where pins move, to that of the largest weight.
         """
         largest = np.abs(c.coef).max(axis=0)
         if self._moving_pins:
@@ -455,8 +455,8 @@ class KernelMachine(Problem):
     def _term_balance(
         self, term: Term, held: Floats, alpha: Floats, unit: Any, small: Floats
     ) -> tuple[Floats, Floats]:
-        """By how much a term violates stationarity, and its pull minus its cost: 0 where that cannot
-        be told from round-off.
+        """By how much a term violates stationarity, and its pull minus its cost: 0 where that
+        cannot be told from round-off.
         """
         pull, cost = term.column @ alpha, term.cost * self.w.sum()
         size = np.maximum(np.abs(term.column) @ np.abs(alpha), small) + np.abs(cost)
