@@ -104,7 +104,7 @@ class Loss:
 
     @property
     def steepness(self) -> Any:
-        """The smaller outer |slope| that is not 0: what a unit of error costs at least."""
+        """The smaller outer slope, without its sign, that is not 0: what a unit of error costs at least."""
         left, right = np.abs(self.slopes[0]), np.abs(self.slopes[-1])
         both = (left > 0) & (right > 0)
         return np.where(both, np.minimum(left, right), np.maximum(left, right))
