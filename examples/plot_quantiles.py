@@ -76,7 +76,7 @@ for ax, model, name in zip(axes, (path, wiggly), ("smooth", "wiggly")):
     f = model.predict(at[:, None], taus)
     for k in range(len(at)):
         ax.plot(taus, f[k], color="#0072b2", lw=1.2)
-        ax.annotate(f"x = {at[k]:g}", (0.3, f[k, 600]), (0, 12), textcoords="offset points")
+        ax.text(0.28, f[k, 560] + 0.12, f"x = {at[k]:g}", ha="right")
     for fall in deep:
         span = np.linspace(fall["from"], fall["to"], 50)
         ax.plot(span, model.predict(at[[fall["point"]], None], span)[0], color="#d55e00", lw=3)
