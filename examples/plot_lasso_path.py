@@ -21,7 +21,7 @@ path = chemin.lasso_path(X, y, stop=0)
 path
 
 # %%
-# ``to_frame`` tells the story: who entered, who left, and where. Column 6 (s3) enters early, leaves
+# ``to_frame`` lists which columns entered and left, and where. Column 6 (s3) enters early, leaves
 # and comes back with the other sign.
 
 story = path.to_frame()

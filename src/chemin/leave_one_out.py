@@ -26,9 +26,9 @@ def _solutions_without(
 ) -> tuple[Floats, list[int]]:
     """z without each point, one column each, and the points for which no walk leads there.
 
-    A point that is no support vector leaves nothing behind but, where a term has a cost, its share
-    of the weight: the same walk for all of equal weight, as long as their multipliers stay zero on
-    it.
+    Without a point that is no support vector the solution stays as it is, unless a term has a cost:
+    W is then smaller by the weight of the point. All such points of equal weight share one walk. A
+    point whose own multiplier does not stay zero on it gets a walk of its own.
     """
     system, n, w = problem.system, len(problem.w), problem.w
     index = system.coupling.index
@@ -50,7 +50,7 @@ def _solutions_without(
 
 
 def _afresh(problem: Problem, t: float, i: int) -> float:
-    """f_-i(x_i) from a solution found anew, where no walk leads to it."""
+    """f_-i(x_i) from a start of its own, where no walk from the solution leads to it."""
     rest = np.delete(np.arange(len(problem.w)), i)
     other = problem.among(rest)
     value = t * problem.unit

@@ -41,6 +41,25 @@ class Solution:
     """The model at one value of the parameter: f(x) = sum coef_i k(x_i, x) + intercept.
 
     For linear models f(x) = x'coef + intercept.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n,), or (d,) for linear models
+    intercept : float
+        Where several are optimal, the middle of `intercept_interval`.
+    intercept_interval : tuple of two floats
+        The least and the largest optimal intercept.
+    alpha : ndarray
+        Dual variables, -w times the slope of the loss: lambda coef, up to the label in
+        classification. For the lasso the coefficients themselves.
+    objective : float
+        The primal objective.
+    lambda_ : float
+    epsilon, nu, tau, cost : float or None
+        The other parameters, where the problem has them; also `epsilon` of the nu-SVR, which is
+        found with the model.
+    support : ndarray of int
+        Indices of the non-zero coefficients.
     """
 
     coef: Floats
@@ -73,9 +92,8 @@ class Solution:
         return np.flatnonzero(self.coef)
 
     def __repr__(self) -> str:
-        shown = {
-            k: v for k, v in self.given.items() if (k, v) != ("cost", 0.5)
-        }  # no balance at all
+        # A cost of 1/2 is no balance at all: it is not shown.
+        shown = {k: v for k, v in self.given.items() if (k, v) != ("cost", 0.5)}
         given = "".join(f", {name}={value:.6g}" for name, value in shown.items())
         return (
             f"Solution(lambda_={self.lambda_:.6g}{given}, {len(self.support)} of {len(self.coef)} "
@@ -107,7 +125,7 @@ class Path:
     Attributes
     ----------
     parameter : str
-        What moves: "lambda", "epsilon", ...
+        What moves: "lambda", "epsilon", "nu", "tau" or "cost".
     start, stop : float
         The ends of the walk. Above a default start the closed form holds and `at` gives it.
     breakpoints : ndarray
@@ -153,7 +171,7 @@ class Path:
         return self._trace.reason
 
     def _explained(self, why: str) -> Path:
-        """The same path, with a word on what it shows."""
+        """The same path, with a remark added to its reason."""
         trace = replace(self._trace, reason=f"{self.reason}; {why}")
         return Path(self._problem, trace, self._data, closed_above=self._closed_above)
 
@@ -393,7 +411,7 @@ class Path:
         Returns
         -------
         Roc
-            With `fpr`, `tpr`, `cost` and `hull`.
+            With `fpr`, `tpr`, `cost`, `interval`, `hull` and `auc`.
 
         Examples
         --------
@@ -426,8 +444,18 @@ class Path:
         return roc(self.segments(cross), self.coordinate, positive, weight)
 
     def fractions_below(self, value: ArrayLike) -> tuple[Any, Any]:
-        """Shares of the weight with targets below f, and below or on f; for a quantile tau lies
-        between the two.
+        """Shares of the weight of targets below f, and of targets below or on f.
+
+        On a path of `chemin.quantile_path` with an intercept tau lies between the two.
+
+        Parameters
+        ----------
+        value : float or array
+            Values of the parameter.
+
+        Returns
+        -------
+        below, up_to : floats, or arrays with an entry for each value
         """
         if self.classes_ is not None:
             raise ValueError("fractions_below needs targets that are numbers, got labels")
@@ -447,12 +475,15 @@ class Path:
 
         Parameters
         ----------
-        X : points; None: those of the path
+        X : array of shape (m, d) or None
+            The points to look at. None: those of the path.
 
         Returns
         -------
         structured ndarray
-            Fields point, from, to (values of tau) and drop; empty where no quantiles cross.
+            One row for each stretch of tau over which f falls at a point: fields point, from, to
+            (values of tau) and drop, in units of y. Empty where no quantiles cross. Small drops are
+            common.
         """
         if self.parameter != "tau":
             raise ValueError(f"crossings needs a path in tau, got one in {self.parameter}")
@@ -460,7 +491,13 @@ class Path:
         return crossings(self.segments(self.cross(points)), self.coordinate)
 
     def certificate(self, value: ArrayLike) -> Certificate:
-        """How far from optimal the solutions are, computed afresh from the data."""
+        """How far from optimal the solutions are, computed afresh from the data.
+
+        Parameters
+        ----------
+        value : float or array
+            Values of the parameter; an array gives a certificate of arrays.
+        """
         values = np.atleast_1d(np.asarray(value, dtype=float))
         judged = Certificate.joined(
             self._problem.certificate(self._columns(values[i : i + CHUNK]))
@@ -537,10 +574,13 @@ class Path:
     ) -> Path:
         """Carry on along another parameter, from the exact solution at a value of this one.
 
-        There is no new start: the walk goes on from the solution at `at`. A path of the nu-SVR
-        turns to "lambda", "nu" or "epsilon", one of the epsilon-SVR likewise; between the two the
-        solution stays the same, at the equivalent nu or epsilon. Where that one is not unique (an
-        edge of the tube without points) it is that of the walk.
+        There is no new start: the walk goes on from the solution at `at`.
+
+        - A path of the C-SVM turns to "lambda" or "cost", one of quantile regression to "lambda" or
+          "tau".
+        - Paths of the nu-SVR and of the epsilon-SVR turn to "lambda", "nu" or "epsilon". From one
+          to the other the solution stays the same, at the equivalent nu or epsilon. Where that one
+          is not unique (an edge of the tube without points) it is that of the walk.
 
         Parameters
         ----------

@@ -22,11 +22,13 @@ class Stored:
 
 
 def write(file: str | FilePath, stored: Stored) -> None:
+    """The format's number goes into the header."""
     header = np.array(json.dumps({"format": FORMAT} | stored.header))
     np.savez_compressed(file, header=header, **stored.arrays)
 
 
 def read(file: str | FilePath) -> Stored:
+    """Files of another format are refused."""
     with np.load(file, allow_pickle=False) as found:
         if "header" not in found:
             raise ValueError(f"{file} is not a saved path: it has no header")

@@ -14,24 +14,27 @@ from .segments import Coordinate, Segments
 CROSSING = np.dtype([("point", "i8"), ("from", "f8"), ("to", "f8"), ("drop", "f8")])
 # Drops below this part of the largest |f| are round-off.
 NO_DROP = 1e-10
-INSIDE = np.array([0.0, 0.25, 0.5, 0.75, 1.0])  # places of a segment at which f is compared
+# Places of a segment at which f is compared; where f is affine in tau its ends are enough.
+INSIDE = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
 @dataclass(frozen=True)
 class Roc:
-    """Every model of a path as a classifier: one entry for each set of predictions.
+    """The exact ROC curve of a path in the cost: one entry for each set of predictions.
+
+    Made by `Path.roc`. Entries are in the order of the cost; neighbours differ in a prediction.
 
     Attributes
     ----------
     fpr, tpr : ndarray of shape (k,)
         Shares of the negative and of the positive points that are called positive.
     cost : ndarray of shape (k,)
-        A value of the parameter at which the model stands, ascending: the middle of `interval`.
+        A cost that gives these predictions, ascending: the middle of `interval`.
     interval : ndarray of shape (k, 2)
-        Between which values the predictions are these.
+        The costs between which the predictions are these.
     hull : ndarray of shape (h, 2)
-        The upper convex hull of all (fpr, tpr), from (0, 0) to (1, 1): what choosing at random
-        between two models reaches.
+        The upper convex hull of all (fpr, tpr), from (0, 0) to (1, 1). A random choice between two
+        models reaches any point of it.
     """
 
     fpr: Floats
@@ -78,7 +81,7 @@ def upper_hull(fpr: Floats, tpr: Floats) -> Floats:
     for p in points:
         while len(hull) > 1:
             a, b = hull[-1] - hull[-2], p - hull[-2]
-            if a[0] * b[1] - a[1] * b[0] < 0:  # a turn to the right: the last one stays
+            if a[0] * b[1] - a[1] * b[0] < 0:  # a turn to the right: the last point is on the hull
                 break
             hull.pop()
         hull.append(p)
@@ -97,7 +100,8 @@ def crossings(blocks: Iterable[Segments], coordinate: Coordinate) -> NDArray[np.
     order = np.argsort(value, kind="stable")
     value, f = value[order], f[order]
     step = np.diff(f, axis=0)
-    falls = (step < 0) | ((step == 0) & (np.diff(value) == 0)[:, None])  # segments meet at a value
+    # The place where two segments meet comes twice, with equal f: a fall goes on through it.
+    falls = (step < 0) | ((step == 0) & (np.diff(value) == 0)[:, None])
     out = []
     for i in np.flatnonzero(falls.any(axis=0)):
         edge = np.diff(np.concatenate([[False], falls[:, i], [False]]).astype(int))

@@ -43,7 +43,7 @@ def make_spec(name: str, **given: Any) -> dict[str, Any]:
 
 
 def _check_place(value: Any, name: str, lies: str) -> float:
-    """A number where a parameter may lie; see `problems.Parameter`."""
+    """The value as a number, in the range where the parameter lies; see `problems.Parameter`."""
     if lies == "fraction":
         return check_fraction(value, name)
     number = check_positive(value, name, zero=lies == "not negative")
@@ -123,7 +123,7 @@ def walk_path(
 def check_walk(
     name: str, spec: dict[str, Any], walk: dict[str, Any]
 ) -> tuple[float | None, float | None]:
-    """start and stop, checked, and max_events; the stop of a fraction may be 0, the limit."""
+    """start and stop, checked as max_events is. The stop of a "fraction" may be 0, as a limit."""
     start, stop = check_start_stop(walk["start"], walk["stop"])
     max_events = walk["max_events"]
     if start is not None and stop is not None and start == stop:

@@ -114,7 +114,7 @@ def groups(
 
 
 def counts(path: Path) -> Counts:
-    """Between two knots nobody changes stairs: counted once, in the middle of each piece."""
+    """Between two knots no variable changes stairs: counted once, in the middle of each piece."""
     edges = all_knots(path)
     alpha = evaluate(path, 0.5 * (edges[1:] + edges[:-1]), "alpha", rows(None, path._n_coef))
     used = np.abs(alpha) > 0

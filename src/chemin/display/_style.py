@@ -1,4 +1,4 @@
-"""What the figures share: colours that everybody can tell apart, axes without junk, labels."""
+"""What the figures share: colours that are easy to tell apart, axes without junk, labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ MANY = (
     INK,
 )
 
-SYMBOLS = {"lambda": "λ", "epsilon": "ε", "nu": "ν", "lambda1": "λ₁", "lambda2": "λ₂", "mu": "μ"}
+SYMBOLS = {
+    "lambda": "λ",
+    "epsilon": "ε",
+    "nu": "ν",
+    "tau": "τ",
+    "lambda1": "λ₁",
+    "lambda2": "λ₂",
+    "mu": "μ",
+}
 LOGARITHMIC = ("lambda", "lambda1", "lambda2", "mu")  # the others live on a linear axis
 
 

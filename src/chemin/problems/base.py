@@ -1,4 +1,4 @@
-"""What every problem offers: a staircase system for the engine, and its reading for people.
+"""What every problem offers: a staircase system for the engine, and what its solutions mean.
 
 A problem is a declaration. The engine sees `system` and the start; everything else says how a
 solution (z, t) turns into coefficients, an intercept and an objective, and what optimality means
@@ -22,7 +22,7 @@ class Parameter:
     """A number besides lambda that makes a problem: its default, and where it may lie.
 
     `lies` is "positive", "not negative", "fraction" (above 0, up to 1) or "inside" (between 0 and
-    1, both excluded: it is walked upward, over all of it).
+    1, both excluded; by default it is walked upward, over the whole range).
     """
 
     default: float
@@ -38,7 +38,8 @@ class Start:
     z: Floats
     t: float
     highest: bool = False  # whether it is proven that nothing changes above t
-    spare: Floats | None = None  # distances to corners in phase one, relative to each other
+    # How far the residuals of phase one begin from their corners, relative to each other.
+    spare: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Problem(ABC):
     stair_names: ClassVar[tuple[str, ...]]  # bottom to top, as `events` counts them
     first_stair: ClassVar[int] = 1  # the column of the staircase table that is stair 0
     turns: ClassVar[tuple[str, ...]] = ()  # parameters along which its solutions can be carried on
-    # What is chosen by when nothing else is said: the training loss, or a name of scikit-learn's.
+    # The score that a value is chosen by, by default: "loss", the training loss, or a name of
+    # scikit-learn's.
     criterion: ClassVar[str] = "loss"
     of_points: ClassVar[bool] = False  # whether each multiplier belongs to a point
     has_kernel: ClassVar[bool] = True  # or it is linear in the features
@@ -97,13 +99,13 @@ class Problem(ABC):
     parameters: ClassVar[dict[str, Parameter]] = {}  # besides lambda, by name
     along: ClassVar[tuple[str, ...]] = ("lambda",)  # what may move, the default first
     edge_name: ClassVar[str] = "non-zero"  # what figures call a multiplier that is free
-    # Whether the intercept is fixed wherever a multiplier moves, so that only those at bounds can
-    # leave an interval.
+    # Whether any multiplier that moves fixes the intercept. Then several intercepts are optimal
+    # only where every multiplier is at a bound.
     fixed_while_moving: bool = True
     parameter: str
     unit: float  # parameter = unit * t
     highest_value: float = np.inf  # of the parameter, where it has an upper end
-    default_range: tuple[float, float] | None = None  # where it is walked when nothing is said
+    default_range: tuple[float, float] | None = None  # start and stop by default
     w: Floats  # the weights of the points
     system: StaircaseSystem
 
@@ -159,7 +161,7 @@ class Problem(ABC):
         raise NotImplementedError
 
     def leaving(self, i: int, t: float) -> Floats:
-        """How g changes when point i leaves, besides its multipliers."""
+        """What the linear term gains when point i leaves: costs of terms fall with W."""
         return np.zeros(len(self.system))
 
     def among(self, points: Ints) -> Problem:

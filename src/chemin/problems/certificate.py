@@ -35,7 +35,7 @@ class Certificate:
     kkt_violation : float or array
         The largest violation of the optimality conditions, in units of the margin and of weights.
     relative_gap : float or array
-        (P - D) / max(|P|, |D|): no model can be better by more than this.
+        `(P - D) / max(|P|, |D|)`: no model can be better by more than this.
     floor : float or array
         What double precision allows at that solution, in the same units.
     verdict : str or array of str

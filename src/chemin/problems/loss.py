@@ -2,8 +2,9 @@
 
     L(m): kinks kappa_1 <= ... <= kappa_K, slopes g_0 <= ... <= g_K, g_j between kappa_j, kappa_j+1
 
-Slopes of both signs, or zero, so that L is bounded below; its least value is taken as 0. Rows of a
-machine have one loss each, and arrays have a row for each of them and a column for each solution.
+The first slope is at most 0 and the last at least 0, so that L is bounded below; its least value
+is taken as 0. Each row of a machine has a loss of its own. Arrays have one row for each of them,
+and one column for each solution.
 
 Positions are measured from an origin of each row, e = m - origin, and kinks by their offsets from
 it: nothing large cancels. With alpha = -w L'(m) a row stands at the *pin* -w g_j strictly between
@@ -48,7 +49,7 @@ class Loss:
         return list(zip(self.offsets, self.slopes[:-1], self.slopes[1:]))
 
     def value(self, e: Floats) -> Floats:
-        """L, from the kinks on either side of its minimum outward."""
+        """L, 0 at its minimum: each kink adds its bend on the side away from the minimum."""
         total = np.zeros_like(e)
         for kink, before, after in self.kinks:
             rise = np.maximum(after, 0.0) - np.maximum(before, 0.0)

@@ -7,7 +7,7 @@ intercept: B_i = s_i), with a cost for each unit of the total weight W, and perh
 L_i by kinks and slopes (`loss.py`), affine in the parameter that moves. With alpha_i = -w_i L_i':
 
     f = 1/lambda sum_i s_i alpha_i k(x_p(i), .),        B'alpha = W cost,
-    h_i = lambda (origin_i - m_i),    alpha_i on the staircase: pins -w g_j, treads -lambda kappa_j
+    h_i = lambda (origin_i - m_i),   alpha_i on the staircase: pins -w g_j, treads -lambda offset_j
 
 So M = [S K S, B; -B', 0]. A problem says `declare`; the rest is here.
 """
@@ -29,8 +29,8 @@ from .loss import Loss
 from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import SLACK, Bounds, Edges, Term
 
-# Multipliers nearer than this to a pin count as at it, relative to their own weight and to the
-# largest multiplier there is; or nearer than round-off lets tell, relative to the largest weight.
+# A multiplier counts as at a pin when it is nearer to it than AT_PIN, relative to its own weight or
+# to the largest multiplier, whichever is less; or than TOLD, relative to the largest weight.
 AT_PIN = 1e-9
 TOLD = 64 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero.
@@ -38,10 +38,11 @@ DUST = 16 * EPS
 # Where no multiplier exceeds this part of what moves f by a unit, the model is f = 0.
 NO_MODEL = 1e-10
 SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as small as nu squared
-# The start is known in closed form where the edge of f = 0 has no other kink nearer than this part
-# of the margin's unit; nearer ones would ask for a start too high above the first event.
+# A start with nothing above it is known in closed form. It is taken where no other kink lies nearer
+# to the best constant than this, in units of the margin: with a nearer one it would lie far above
+# the first event.
 ROOM = 0.5
-OPEN_ENDS = (1e-4, 1.0 - 1e-4)  # where a fraction is walked from 0 to 1, both ends open
+OPEN_ENDS = (1e-4, 1.0 - 1e-4)  # the default walk of a parameter between 0 and 1, both excluded
 TIED = 64 * EPS  # kinks nearer than this, relative to the largest, are one
 
 
@@ -63,7 +64,7 @@ class Rows:
 
 
 class KernelMachine(Problem):
-    """A declaration and its data; K is never copied: its unit and that of w go into z and t."""
+    """A declaration and its data. K is never copied: its unit and that of w go into z and t."""
 
     of_points = True
 
@@ -170,7 +171,7 @@ class KernelMachine(Problem):
 
     @cached_property
     def _zero(self) -> Floats:
-        """The terms at which f = 0 has the shift of y."""
+        """What each term is measured from: the shift of y for the intercept, 0 for the others."""
         return np.array([self.shift if t.name == "intercept" else 0.0 for t in self.rows.terms])
 
     def _system(self) -> StaircaseSystem:
@@ -428,7 +429,11 @@ class KernelMachine(Problem):
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
-        """Each row by its own weight, or by the largest multiplier where that is less."""
+        """Natural residuals, coef against alpha, stationarity of terms, and the Fenchel gap.
+
+        From the loss and what a user holds, never from the system that is walked. Each row is
+        judged by its own weight, or by the largest multiplier where that is less.
+        """
         loss, f, alpha = self._declared(c.given).loss, self.gram @ c.coef, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
@@ -463,8 +468,8 @@ class KernelMachine(Problem):
     def _term_balance(
         self, term: Term, held: Floats, alpha: Floats, unit: Any, small: Floats
     ) -> tuple[Floats, Floats]:
-        """By how much a term violates optimality, and what it pulls beyond its cost, if that can be
-        told from round-off.
+        """By how much a term violates stationarity, and its pull minus its cost: 0 where that
+        cannot be told from round-off.
         """
         pull, cost = term.column @ alpha, term.cost * self.w.sum()
         size = np.maximum(np.abs(term.column) @ np.abs(alpha), small) + np.abs(cost)
@@ -473,7 +478,7 @@ class KernelMachine(Problem):
             off = np.minimum(held / unit, -off)
         return np.abs(off), np.where(np.abs(excess) <= FLOORS * EPS * size, 0.0, excess)
 
-    # ------------------------------------------------------------------ relatives
+    # ------------------------------------------------------------------ problems made from this one
 
     def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
         if len(self.rows.side) != len(self.y) or self.parameter != "lambda":

@@ -16,7 +16,7 @@ from .staircase import Floats
 
 
 class SVC(KernelMachine):
-    """y in {-1, 1}."""
+    """y in {-1, 1}; the cost c is the balance of the two classes."""
 
     name = "svc"
     target = "labels"

@@ -18,8 +18,8 @@ import numpy as np
 
 from .staircase import Floats, Ints
 
-# Multipliers that add up to less than a term costs by more than this part of it: the term is at its
-# lower end and stays there. Far above round-off, and below what certificates see.
+# Where the multipliers pull at a term with less than its cost, by more than this part of the cost,
+# the term is at its lower end and stays there. Far above round-off, below what certificates see.
 SLACK = 1e-10
 
 

@@ -9,7 +9,7 @@ path needs of f is asked of blocks of segments, never of a formula:
 
 Each kind of segment is one class. `Straight` is the first: f is affine in u between events, with
 
-    u = 1/parameter (kernel machines in lambda)   or   u = parameter (lasso, epsilon, nu).
+    u = 1/parameter (kernel machines in lambda)  or  u = parameter (lasso; epsilon, nu, tau, cost).
 
 `Curved` knows no formula but f itself: moves of another kind become that (see `engine.moves`).
 """
