@@ -24,7 +24,8 @@ class Stored:
 def write(file: str | FilePath, stored: Stored) -> None:
     """The format's number goes into the header."""
     header = np.array(json.dumps({"format": FORMAT} | stored.header))
-    np.savez_compressed(file, header=header, **stored.arrays)
+    arrays: dict[str, Any] = {"header": header} | stored.arrays
+    np.savez_compressed(file, **arrays)
 
 
 def read(file: str | FilePath) -> Stored:

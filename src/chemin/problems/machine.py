@@ -520,9 +520,8 @@ class KernelMachine(Problem):
 
 def _column(x: Affine, n: int) -> tuple[Floats, Floats]:
     """Value and slope as vectors of n entries."""
-    return tuple(
-        np.broadcast_to(np.asarray(v, dtype=float).reshape(-1), (n,)) for v in (x.value, x.rate)
-    )
+    value, rate = (np.broadcast_to(np.reshape(v, -1), (n,)) for v in (x.value, x.rate))
+    return value, rate
 
 
 def _term_stairs(term: Term) -> Staircases:

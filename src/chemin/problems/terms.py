@@ -62,7 +62,7 @@ class Edges:
         distinct = self.patterns[0]
         if distinct.shape[0] != distinct.shape[1]:
             return None
-        return np.linalg.inv(distinct)
+        return np.asarray(np.linalg.inv(distinct), dtype=np.float64)
 
     def fixed(self, free: Any) -> Any:
         """(edges, k): whether a row fixes the edge."""

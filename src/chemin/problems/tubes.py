@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .base import Turned
@@ -21,7 +23,7 @@ def share_to_tube(problem: NuSVR, stair: Ints, z: Floats, t: float) -> Turned:
     for edge, side, block in ((LOWER, BELOW, lower), (UPPER, ABOVE, upper)):
         one = np.where(block == EDGE, edge, np.where(block == FULL, side, one))
     eps = max(float(z[-1]), 0.0) * problem.scale * problem.z_unit / lam
-    options = {"along": "epsilon", "lambda_": lam, "intercept": problem.intercept}
+    options: dict[str, Any] = {"along": "epsilon", "lambda_": lam, "intercept": problem.intercept}
     tube = SVR(problem.gram, problem.y, problem.w, epsilon=eps, **options)
     free = slice(2 * n, 2 * n + int(problem.intercept))
     beta = np.append(z[:n] - z[n : 2 * n], z[free])
@@ -51,7 +53,7 @@ def tube_to_share(problem: SVR, stair: Ints, z: Floats, t: float) -> Turned:
     nu = min(total * problem.z_unit / float(problem.w.sum()), 1.0)
     edge = [b, d][0 if problem.intercept else 1 :]
     stairs = [EDGE] * int(problem.intercept) + [OPEN if d > 0.0 else CLOSED]
-    options = {"along": "nu", "lambda_": float(lam[0]), "intercept": problem.intercept}
+    options: dict[str, Any] = {"along": "nu", "lambda_": float(lam[0]), "intercept": problem.intercept}
     share = NuSVR(problem.gram, problem.y, problem.w, nu=nu, **options)
     both = np.concatenate([np.maximum(beta, 0.0), np.maximum(-beta, 0.0), edge])
     return Turned(share, np.concatenate([*blocks, stairs]), both, nu)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import api
 from .._checks import check_matrix, check_two_classes, check_weights, class_weights
 from ..kernels import Kernel, Precomputed, make_kernel
-from ..path import PROBLEMS, Path
-from ..problems import Problem
+from ..path import Path
+from ..problems import PROBLEMS, Problem
 from ..walk import check_walk, make_data, make_spec, walk_path
 from .piecewise import Floats
 
