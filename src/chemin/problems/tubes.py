@@ -53,7 +53,11 @@ def tube_to_share(problem: SVR, stair: Ints, z: Floats, t: float) -> Turned:
     nu = min(total * problem.z_unit / float(problem.w.sum()), 1.0)
     edge = [b, d][0 if problem.intercept else 1 :]
     stairs = [EDGE] * int(problem.intercept) + [OPEN if d > 0.0 else CLOSED]
-    options: dict[str, Any] = {"along": "nu", "lambda_": float(lam[0]), "intercept": problem.intercept}
+    options: dict[str, Any] = {
+        "along": "nu",
+        "lambda_": float(lam[0]),
+        "intercept": problem.intercept,
+    }
     share = NuSVR(problem.gram, problem.y, problem.w, nu=nu, **options)
     both = np.concatenate([np.maximum(beta, 0.0), np.maximum(-beta, 0.0), edge])
     return Turned(share, np.concatenate([*blocks, stairs]), both, nu)
