@@ -12,9 +12,9 @@ from ..problems import Certificate, Problem
 from ..problems.staircase import Floats, Ints
 from .trace import Trace, astray, hidden
 
-# Places are as many as cost some ten milliseconds: a certificate is two products with the matrix,
-# and some passes over a column.
-WORK = 5e6
+# Places are as many as cost two or three milliseconds: a certificate is one product with the matrix
+# and some passes over a column. Large problems have the least number: some hundredths of their walk.
+WORK = 1e6
 PASSES = 200
 LEAST = 8  # places, however large the problem
 CHUNK = 256  # certificates computed at once

@@ -43,6 +43,13 @@ class DenseGram:
         """|A| |v|: what round-off in `dot` is proportional to."""
         return _product(self.absolute, np.abs(v))
 
+    def both(self, v: Floats) -> tuple[Floats, Floats]:
+        """A v and |A| |v|, with one reading of the matrix where it has no negative entry."""
+        if self.absolute is not self.matrix:
+            return self.dot(v), self.magnitude(v)
+        out = self.matrix @ np.hstack([v, np.abs(v)])
+        return out[:, : v.shape[1]], out[:, v.shape[1] :]
+
     @cached_property
     def absolute(self) -> Floats:
         return self.matrix if self.matrix.min() >= 0 else np.abs(self.matrix)
@@ -82,6 +89,10 @@ class LowRankGram:
     def magnitude(self, v: Floats) -> Floats:
         """|Z| |Z'| |v|: what round-off in `dot` is proportional to."""
         return self.absolute @ (self.absolute.T @ np.abs(v))
+
+    def both(self, v: Floats) -> tuple[Floats, Floats]:
+        """A v and |A| |v|."""
+        return self.dot(v), self.magnitude(v)
 
     @cached_property
     def absolute(self) -> Floats:

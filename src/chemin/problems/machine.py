@@ -423,9 +423,11 @@ class KernelMachine(Problem):
         return m - (loss.origin - (self.B @ self._zero)[:, None])
 
     def objective(self, c: Columns) -> Floats:
-        f, loss = self.gram @ c.coef, self._declared(c.given).loss
-        costs = sum(t.cost * v for t, v in zip(self._declared(c.given).terms, self._held(c)))
-        losses = np.sum(self.weight * loss.value(self._positions(c, loss, f)), axis=0)
+        return self._objective(c, self._declared(c.given), self.gram @ c.coef)
+
+    def _objective(self, c: Columns, rows: Rows, f: Floats) -> Floats:
+        costs = sum(t.cost * v for t, v in zip(rows.terms, self._held(c)))
+        losses = np.sum(self.weight * rows.loss.value(self._positions(c, rows.loss, f)), axis=0)
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
@@ -434,35 +436,35 @@ class KernelMachine(Problem):
         From the loss and what a user holds, never from the system that is walked. Each row is
         judged by its own weight, or by the largest multiplier where that is less.
         """
-        loss, f, alpha = self._declared(c.given).loss, self.gram @ c.coef, self._row_alpha(c.alpha)
+        rows, (f, terms) = self._declared(c.given), self.gram.both(c.coef)
+        loss, alpha = rows.loss, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
         largest = np.maximum(np.abs(alpha).max(axis=0), small)
         natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
         tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
-        sizes = self._sizes(c, loss)
+        sizes = self._sizes(c, loss, terms)
         known = loss.snapped(e, a, FLOORS * EPS * sizes.max(axis=0))
         gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
         violation = np.maximum(natural.max(axis=0), tied.max(axis=0))
-        for term, held, zero in zip(self._declared(c.given).terms, self._held(c), self._zero):
+        for term, held, zero in zip(rows.terms, self._held(c), self._zero):
             off, excess = self._term_balance(term, held, alpha, unit, small)
             violation = np.maximum(violation, off)
             gap = gap + np.abs((held - zero) * excess)
         if all(term.name != "intercept" for term in self.rows.terms):  # none may be held then
             violation = np.maximum(violation, np.abs(c.intercept) / unit)
         least = self.share(c.given) * np.sum(self.weight * loss.steepness, axis=0) * unit
-        relative_gap = relative(gap, self.objective(c), least)
+        relative_gap = relative(gap, self._objective(c, rows, f), least)
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
 
-    def _sizes(self, c: Columns, loss: Loss) -> Floats:
+    def _sizes(self, c: Columns, loss: Loss, terms: Floats) -> Floats:
         """The sums of absolute terms that make up e. Coefficients count as the largest of them:
         they are known to its round-off. Where pins move, to that of the largest weight.
         """
         largest = np.abs(c.coef).max(axis=0)
         if self._moving_pins:
             largest = np.maximum(largest, self.z_unit / c.lambda_)
-        f = self.gram.magnitude(c.coef) + self.scale * largest
-        sizes = np.tile(f, (self.copies, 1)) + np.abs(loss.origin)
+        sizes = np.tile(terms + self.scale * largest, (self.copies, 1)) + np.abs(loss.origin)
         return sizes + np.abs(self.B) @ np.abs(self._held(c))
 
     def _term_balance(
