@@ -13,7 +13,7 @@ from ..problems.staircase import Floats, Ints
 from .trace import Trace, astray, hidden
 
 # Places are as many as cost two or three milliseconds: a certificate is one product with the matrix
-# and some passes over a column. Large problems have the least number: some hundredths of their walk.
+# and some passes over a column. Large problems have the least number, some hundredths of the walk.
 WORK = 1e6
 PASSES = 200
 LEAST = 8  # places, however large the problem

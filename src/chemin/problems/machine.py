@@ -112,8 +112,16 @@ class KernelMachine(Problem):
 
     def first_value(self) -> float:
         """Where a walk in another parameter than lambda begins."""
-        assert self.default_range is not None
-        return self.default_range[0]
+        if self.default_range is not None:
+            return self.default_range[0]
+        if self.parameters[self.parameter].of_y:  # so large that every target is near beside it
+            return 2.0 * float(np.abs(self.y - self.shift).max())
+        raise NotImplementedError(f"{self.name} has no first_value for {self.parameter}")
+
+    def reach(self) -> float:
+        """What |K alpha| cannot exceed in the engine's units: max sqrt(K_ii) sum sqrt(K_jj) w_j."""
+        root = np.sqrt(np.maximum(self.gram.diagonal(), 0.0) / self.scale)
+        return float(root.max() * (root @ self.w)) / self.z_unit or 1.0
 
     # ------------------------------------------------------------------ units
 
@@ -229,9 +237,7 @@ class KernelMachine(Problem):
         if not moves:
             assert value is not None
             return Start(stair, z, value / self.unit)
-        root = np.sqrt(np.maximum(self.gram.diagonal(), 0.0) / self.scale)
-        steepest = float(np.abs(slopes).max())
-        most = steepest * float(root.max() * (root @ self.w)) / self.z_unit or 1.0
+        most = float(np.abs(slopes).max()) * self.reach()
         if gap < ROOM:
             return Start(stair, z, most)
         return Start(stair, z, 4.0 * most / min(gap, 2.0), highest=True)

@@ -24,8 +24,8 @@ from .machine import TIED, KernelMachine, Rows
 from .staircase import Floats, Ints
 from .terms import Term
 
-ZERO, EDGE, FULL = 1, 2, 3  # columns of the staircase table, for the multipliers
-CLOSED, OPEN = 1, 2  # and for epsilon
+# Columns of the staircase table, for multipliers and for epsilon.
+ZERO, EDGE, FULL, CLOSED, OPEN = 1, 2, 3, 1, 2
 
 
 class NuSVR(KernelMachine):
@@ -66,16 +66,14 @@ class NuSVR(KernelMachine):
     def _top(self, b: float, width: float) -> float:
         """Where f, and with it b, moves too little for an edge to meet another target.
 
-        |K beta| is never larger than max sqrt(K_ii) sum sqrt(K_jj) w_j. Targets that an edge does
-        meet are equal; which of them share its weight does not depend on lambda.
+        Targets that an edge does meet are equal; which of them share its weight does not depend on
+        lambda.
         """
-        root = np.sqrt(np.maximum(self.gram.diagonal(), 0.0) / self.scale)
-        most = float(root.max() * (root @ self.w)) / self.z_unit or 1.0
         levels = self._u if self.intercept else np.append(np.abs(self._u), 0.0)
         edges = [b + width, b - width] if self.intercept else [width]
         apart = np.abs(levels[:, None] - edges)
         apart = apart[apart > TIED * np.abs(levels).max()]
-        return 4.0 * most / min(1.0, float(apart.min(initial=1.0)))
+        return 4.0 * self.reach() / min(1.0, float(apart.min(initial=1.0)))
 
     def _outside(self, nu: float) -> tuple[Floats, Floats, float, float]:
         """Multipliers on either side of the best tube around a constant, with its b and width."""

@@ -29,10 +29,6 @@ class SVR(KernelMachine):
         loss = Loss(origin=y, offsets=(-1.0 * epsilon, epsilon), slopes=(-1.0, 0.0, 1.0))
         return Rows(loss, side, self.constant(side))
 
-    def first_value(self) -> float:
-        """A tube so wide that everything lies within."""
-        return 2.0 * float(np.abs(self.y - self.shift).max())
-
     def turned(self, parameter: str, stair: Ints, z: Floats, t: float) -> Turned:
         if parameter != "nu":
             return super().turned(parameter, stair, z, t)
