@@ -589,7 +589,8 @@ class Path:
         at : float
             A value of this path's parameter.
         stop : float or None
-            Where to end, above or below the start. Default: 1e-4 of the start.
+            Where to end, above or below the start. Default: 1e-4 of the start; along "tau" and "cost"
+            0.9999.
         max_events, verbose : as in `chemin.svc_path`
 
         Examples
@@ -612,6 +613,10 @@ class Path:
         problem = new.problem
         if stop is not None and stop > problem.highest_value:
             raise ValueError(f"stop must be at most {problem.highest_value:g}, got {stop:g}")
+        if problem.default_range is not None:  # between 0 and 1, and upward by default
+            stop = problem.default_range[1] if stop is None else stop
+            if not 0.0 < stop < 1.0:
+                raise ValueError(f"stop must lie between 0 and 1, both excluded, got {stop:g}")
         trace = carry_on(
             problem.system,
             new.stair,
