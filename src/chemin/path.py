@@ -589,8 +589,8 @@ class Path:
         at : float
             A value of this path's parameter.
         stop : float or None
-            Where to end, above or below the start. Default: 1e-4 of the start; along "tau" and "cost"
-            0.9999.
+            Where to end, above or below the start. Default: 1e-4 of the start, and 0.9999 along
+            "tau" and "cost".
         max_events, verbose : as in `chemin.svc_path`
 
         Examples

@@ -1,7 +1,7 @@
 """WHAT is solved: each problem a declaration, no algorithm."""
 
+from ..certificate import Certificate
 from .base import Columns, Parameter, Problem, Reading, Start, Turned
-from .certificate import Certificate
 from .lasso import Lasso
 from .loss import Loss
 from .machine import KernelMachine, Rows

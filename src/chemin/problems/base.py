@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .certificate import Certificate
+from ..certificate import Certificate
 from .staircase import Floats, Ints, StaircaseSystem
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..certificate import EPS, FLOORS, TINY, Certificate, relative
 from ..kernels import Coupling, DenseGram
 from .base import Columns, Problem, Reading, Start
-from .certificate import EPS, FLOORS, TINY, Certificate, relative
 from .staircase import Floats, Ints, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from ..certificate import EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
 from ..kernels import Coupling, Gram, as_gram
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
-from .certificate import EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
 from .loss import Loss
 from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import SLACK, Bounds, Edges, Term
@@ -231,7 +231,7 @@ class KernelMachine(Problem):
         if self.rows.terms:
             stair, z, at = self._best_constant(bends, slopes)
         else:
-            stair, z, at = self._at_zero(bends, slopes)
+            (stair, z), at = self._at_slope((bends < 0).sum(axis=1), slopes), 0.0
         apart = np.abs(bends - at)
         gap = float(apart[apart > TIED * np.abs(bends).max(initial=1.0)].min(initial=2.0))
         if not moves:
@@ -270,9 +270,6 @@ class KernelMachine(Problem):
         z[i] = 0.0
         z[i] = np.clip(-side[i] * (side @ z), low, high)
         return np.append(stair, 2), np.append(z, 0.0), float(bends[i, kink])
-
-    def _at_zero(self, bends: Floats, slopes: Floats) -> tuple[Ints, Floats, float]:
-        return *self._at_slope((bends < 0).sum(axis=1), slopes), 0.0
 
     def _at_slope(self, j: Ints, slopes: Floats) -> tuple[Ints, Floats]:
         """Every row at the pin of its j-th slope."""

@@ -47,8 +47,7 @@ class NuSVR(KernelMachine):
     def start(self, value: float | None = None) -> Start:
         """Large lambda: f is constant, and its tube leaves nu W / 2 outside on either side.
 
-        Large nu: the tube is closed around the median. No multipliers add up to more than W, so
-        nothing changes above nu = 1.
+        nu = 1, above which nothing changes: the tube is closed around the median.
         """
         moves = self.parameter == "lambda"
         upper, lower, b, width = self._outside(self.given["nu"] if moves else 1.0)
@@ -66,8 +65,7 @@ class NuSVR(KernelMachine):
     def _top(self, b: float, width: float) -> float:
         """Where f, and with it b, moves too little for an edge to meet another target.
 
-        Targets that an edge does meet are equal; which of them share its weight does not depend on
-        lambda.
+        Targets that an edge meets are equal: how they share its weight does not depend on lambda.
         """
         levels = self._u if self.intercept else np.append(np.abs(self._u), 0.0)
         edges = [b + width, b - width] if self.intercept else [width]

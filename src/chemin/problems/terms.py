@@ -94,9 +94,8 @@ class Edges:
         """(2, k): between which values a term may lie, each edge within its own bounds."""
         assert self.from_edges is not None
         weight = self.from_edges[term][:, None]
-        low, high = np.minimum(weight * ends[0], weight * ends[1]), None
-        high = np.maximum(weight * ends[0], weight * ends[1])
-        return np.array([low.sum(axis=0), high.sum(axis=0)])
+        both = np.sort(weight * ends, axis=0)
+        return both.sum(axis=1)
 
     def as_maxima(self, term: int, asked: Bounds) -> list[tuple[float, Floats]]:
         """A term as a sum of maxima over rows; see `Problem.edges`."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .staircase import Floats
-
+Floats = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 # Violations and gaps up to this are exact, or up to FLOORS times the floor where that is more:
