@@ -264,6 +264,50 @@ def test_other_files_are_refused(tmp_path, path):
         chemin.load(tmp_path / "new.npz")
 
 
+def test_a_file_without_its_suffix(tmp_path, path):
+    """Oracle: the path that was saved; both sides add the same suffix."""
+    path.save(tmp_path / "p")
+    assert (tmp_path / "p.npz").exists()
+    assert len(chemin.load(tmp_path / "p")) == len(chemin.load(tmp_path / "p.npz")) == len(path)
+
+
+def test_labels_of_pandas_are_saved(tmp_path):
+    """Oracle: the labels. Text that pandas holds as objects needs no pickle."""
+    labels = pd.Series(["no", "no", "yes", "yes"], dtype=object)
+    svc_path(X3, labels).save(tmp_path / "p.npz")
+    again = chemin.load(tmp_path / "p.npz")
+    assert again.classes_.tolist() == ["no", "yes"] and again.y.tolist() == labels.tolist()
+
+
+def test_damaged_files_are_refused(tmp_path, path):
+    """Oracle: one kind of error, which names the file, wherever the file was cut or changed."""
+    path.save(tmp_path / "p.npz")
+    whole = (tmp_path / "p.npz").read_bytes()
+    rng = np.random.default_rng(0)
+    damaged = [whole[: len(whole) * k // 8] for k in range(8)] + [b"text", b"\x00" * 200]
+    for _ in range(20):
+        place = int(rng.integers(len(whole)))
+        damaged.append(
+            whole[:place] + bytes(rng.integers(0, 256, 40, dtype=np.uint8)) + whole[place + 40 :]
+        )
+    refused = 0
+    for content in damaged:
+        (tmp_path / "bad.npz").write_bytes(content)
+        try:
+            chemin.load(tmp_path / "bad.npz")
+        except ValueError as error:
+            refused += "bad.npz" in str(error)
+    assert refused >= len(damaged) - 2  # a change of bytes that are never read is no damage
+    with pytest.raises(FileNotFoundError):
+        chemin.load(tmp_path / "absent.npz")
+
+
+def test_a_path_without_events_is_true():
+    """Oracle: nothing happens with a kernel of zeros, and that is a path."""
+    path = svc_path(np.zeros((4, 4)), Y2, kernel="precomputed")
+    assert len(path) == 0 and path and path.certificate(path.start).exact
+
+
 # ---------------------------------------------------------------------- bad input
 
 BAD = [
@@ -283,6 +327,10 @@ BAD = [
     (svc_path, (X3, Y2), {"start": 0.0}, "start", "0"),
     (svc_path, (X3, Y2), {"start": 1.0, "stop": 1.0}, "start and stop", "1"),
     (svc_path, (X3, Y2), {"max_events": 0}, "max_events", "0"),
+    (svc_path, (X3, Y2), {"max_events": 2.7}, "max_events", "2.7"),
+    (svc_path, (X3, Y2), {"max_events": "3"}, "max_events", "'3'"),
+    (svc_path, (X3, Y2), {"max_events": np.nan}, "max_events", "nan"),
+    (svc_path, (X3, Y2), {"intercept": "no"}, "intercept", "'no'"),
     (svc_path, (X3, Y2), {"kernel": "gauss"}, "kernel", "rbf", "gauss"),
     (svc_path, (X3, Y2), {"gamma": -2.0}, "gamma", "-2"),
     (svc_path, (X3, Y2), {"kernel": "poly", "degree": 0}, "degree", "0"),

@@ -485,8 +485,8 @@ def _too_many_classes(classes: NDArray[Any]) -> str:
             "PathSVR."
         )
     return (
-        f"y has {len(classes)} classes ({_show(classes)}), expected 2: PathSVC takes several "
-        "classes (one-vs-one or one-vs-rest)."
+        f"y has {len(classes)} classes ({_show(classes)}), expected 2: for several classes wrap "
+        "PathSVC in sklearn.multiclass.OneVsOneClassifier."
     )
 
 

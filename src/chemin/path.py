@@ -251,6 +251,10 @@ class Path:
     def __len__(self) -> int:
         return self.n_events
 
+    def __bool__(self) -> bool:
+        """A path without events is a path too."""
+        return True
+
     def __repr__(self) -> str:
         n, d = self._data.X.shape
         what = f"{self._problem.name} in {self.parameter}"
@@ -730,6 +734,13 @@ def make_problem(
 def load(file: str | FilePath) -> Path:
     """Read a path that `Path.save` has written."""
     stored = read(file)
+    try:
+        return _restored(stored)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ValueError(f"{file} is not a saved path, or is damaged: {error}") from None
+
+
+def _restored(stored: Stored) -> Path:
     header, arrays = stored.header, stored.arrays
     kernel = None if header["kernel"] is None else Kernel.from_spec(header["kernel"])
     classes = arrays.get("classes")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMAT = 3  # of saved paths
+SUFFIX = ".npz"
 
 
 @dataclass(frozen=True)
@@ -21,19 +24,44 @@ class Stored:
     arrays: dict[str, NDArray[Any]]
 
 
+def named(file: str | FilePath) -> FilePath:
+    """The file with its suffix: `write` and `read` agree on it."""
+    path = FilePath(file)
+    return path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
+
+
 def write(file: str | FilePath, stored: Stored) -> None:
-    """The format's number goes into the header."""
     header = np.array(json.dumps({"format": FORMAT} | stored.header))
-    arrays: dict[str, Any] = {"header": header} | stored.arrays
-    np.savez_compressed(file, **arrays)
+    arrays: dict[str, Any] = {name: plain(array) for name, array in stored.arrays.items()}
+    np.savez_compressed(named(file), header=header, **arrays)
+
+
+def plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Labels that are objects, as text: a file holds no pickle."""
+    if array.dtype.kind != "O":
+        return array
+    if not all(isinstance(label, str) for label in array.ravel()):
+        kinds = sorted({type(label).__name__ for label in array.ravel()})
+        raise ValueError(f"labels of kind {', '.join(kinds)} cannot be saved: use text or numbers")
+    return array.astype(str)
 
 
 def read(file: str | FilePath) -> Stored:
-    """Files of another format are refused."""
-    with np.load(file, allow_pickle=False) as found:
-        if "header" not in found:
-            raise ValueError(f"{file} is not a saved path: it has no header")
-        header = json.loads(str(found["header"]))
-        if header["format"] != FORMAT:
-            raise ValueError(f"{file} has format {header['format']}, this version reads {FORMAT}")
-        return Stored(header, {name: found[name] for name in found if name != "header"})
+    """What `write` has written; any other file is a ValueError."""
+    path = named(file)
+    if not path.exists() and FilePath(file).exists():
+        path = FilePath(file)
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+            header = json.loads(str(arrays.pop("header")))
+            number = header["format"]
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, TypeError, OSError, EOFError, AttributeError) as error:
+        raise ValueError(f"{path} is not a saved path: {error}") from None
+    except (zipfile.BadZipFile, NotImplementedError, MemoryError, zlib.error) as error:
+        raise ValueError(f"{path} is not a saved path, or is damaged: {error}") from None
+    if number != FORMAT:
+        raise ValueError(f"{path} has format {number}, this version reads {FORMAT}")
+    return Stored(header, arrays)

@@ -4,6 +4,7 @@ of paths both come here.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ def make_spec(name: str, **given: Any) -> dict[str, Any]:
         spec["lambda_"] = check_positive(spec["lambda_"], "lambda_")
     for key, parameter in problem.parameters.items():
         spec[key] = _check_place(spec[key], key, parameter.lies)
+    if not isinstance(spec["intercept"], (bool, np.bool_)):
+        raise ValueError(f"intercept must be True or False, got {spec['intercept']!r}")
     return spec | {"intercept": bool(spec["intercept"])}
 
 
@@ -128,7 +131,8 @@ def check_walk(
     max_events = walk["max_events"]
     if start is not None and stop is not None and start == stop:
         raise ValueError(f"start and stop are both {start:g}: there is nothing to walk")
-    if max_events is not None and (isinstance(max_events, bool) or int(max_events) < 1):
+    whole = isinstance(max_events, Integral) and not isinstance(max_events, bool)
+    if max_events is not None and (not whole or max_events < 1):
         raise ValueError(f"max_events must be a whole number from 1, or None, got {max_events!r}")
     moving = PROBLEMS[name].parameters.get(spec.get("along", "lambda"))
     if moving is not None and moving.lies in ("fraction", "inside"):
