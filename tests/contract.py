@@ -71,22 +71,37 @@ def one_class(
     return one_class_path(X, kernel=kernel, **options)
 
 
+def bending_at(kinks: Callable[..., list[Any]]) -> Callable[[Any], Any]:
+    """A piecewise-linear loss, and the values of f at which it bends, rising."""
+
+    def mark(loss: Any) -> Any:
+        loss.kinks = kinks
+        return loss
+
+    return mark
+
+
+@bending_at(lambda at, y, s: [y])
 def hinge(at: Any, y: Any, s: Any, f: Any) -> Any:
     return np.where(y > 0, 2 * at.cost, 2 * (1 - at.cost)) * np.maximum(0, 1 - y * f)
 
 
+@bending_at(lambda at, y, s: [y - at.epsilon, y + at.epsilon])
 def tube(at: Any, y: Any, s: Any, f: Any) -> Any:
     return np.maximum(0, np.abs(y - f) - at.epsilon)
 
 
+@bending_at(lambda at, y, s: [y - s.epsilon, y + s.epsilon])
 def own_tube(at: Any, y: Any, s: Any, f: Any) -> Any:
     return np.maximum(0, np.abs(y - f) - s.epsilon) + at.nu * s.epsilon
 
 
+@bending_at(lambda at, y, s: [y])
 def pinball(at: Any, y: Any, s: Any, f: Any) -> Any:
     return np.maximum(at.tau * (y - f), (at.tau - 1) * (y - f))
 
 
+@bending_at(lambda at, y, s: [0.0 * y])
 def outside(at: Any, y: Any, s: Any, f: Any) -> Any:
     return np.maximum(0, -f) + at.nu * s.intercept
 

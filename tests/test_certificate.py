@@ -6,9 +6,11 @@ graph of the loss's slopes, row by row, and the balance of what is not penalised
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,12 @@ with_kernels = pytest.mark.parametrize(
     ],
 )
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+def replace(s: Solution, **changes: Any) -> Solution:
+    """A changed solution; parameters without a field of their own are in `more`."""
+    more = {name: changes.pop(name) for name in list(changes) if name in s.more}
+    return dataclasses.replace(s, **changes, more=s.more | more)
 
 
 # ---------------------------------------------------------------------- the brute-force oracle
@@ -103,27 +111,34 @@ class Data:
     def machine(self) -> bool:
         return self.case.has_kernel
 
-    def _pieces(self, s: Solution, f: Any) -> tuple[Any, Any]:
-        """Positions of the rows, and the graph of their multipliers over them."""
-        w, far, name = self.w, np.inf, self.case.name
-        if name.startswith(("svc", "one-class")):
-            dear = np.where(self.side > 0, 2 * s.cost, 2 * (1 - s.cost)) if s.cost else 1.0
-            kink, top = (1.0, w * dear) if s.cost else (0.0, w)
-            return self.side * f, [(-far, kink, top, top), (kink, kink, 0, top), (kink, far, 0, 0)]
-        if name.startswith("quantile"):
-            low, top = -w * (1 - s.tau), w * s.tau
-            return f - self.y, [(-far, 0, top, top), (0, 0, low, top), (0, far, low, low)]
-        e = s.epsilon
-        outside = [(-far, -e, w, w), (-e, -e, 0, w), (e, e, -w, 0), (e, far, -w, -w)]
-        return f - self.y, [*outside, (-e, e, 0, 0)]
+    def _pieces(self, s: Solution) -> list[Any]:
+        """The graph of side * alpha over f: -w times the slopes of the contract's loss."""
+        loss, y = self.case.loss, self.target
+        kinks = loss.kinks(s, y, s)
+        between = list(pairwise(kinks))
+        inside = [kinks[0] - 1.0, *((a + b) / 2 for a, b in between), kinks[-1] + 1.0]
+        width = [0.25 + 0.0 * y, *((b - a) / 4 for a, b in between), 0.25 + 0.0 * y]
+        flat = []
+        for at, h in zip(inside, width):
+            rise = loss(s, y, s, at + h) - loss(s, y, s, at - h)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                flat.append(-self.w * np.where(h > 0, rise / (2 * h), 0.0))
+        ends = pairwise([-np.inf, *kinks, np.inf])
+        pieces = [(a, b, p, p) for (a, b), p in zip(ends, flat)]
+        corners = zip(kinks, flat, flat[1:])
+        return pieces + [(k, k, np.minimum(p, q), np.maximum(p, q)) for k, p, q in corners]
+
+    @property
+    def target(self) -> Any:
+        return self.side if self.case.target == "labels" else np.asarray(self.y, dtype=float)
 
     def _of_machine(self, s: Solution) -> float:
         K, w, unit = self.K, self.w, self.unit(s)
         total, size = np.abs(s.alpha).sum(), np.abs(s.alpha).max() or np.inf
         each = np.minimum(w, size)
-        at, pieces = self._pieces(s, K @ s.coef + s.intercept)
+        f = K @ s.coef + s.intercept
         found = [
-            distance(pieces, at, s.alpha, unit, each).max(),
+            distance(self._pieces(s), f, self.side * s.alpha, unit, each).max(),
             (np.abs(s.lambda_ * s.coef - self.side * s.alpha) / each).max(),
         ]
         if self.case.name.startswith("one-class"):

@@ -84,7 +84,7 @@ class Solution:
     def given(self) -> dict[str, float]:
         """The parameters besides lambda, by name."""
         known = {name: getattr(self, name) for name in KNOWN}
-        return {name: v for name, v in known.items() if v is not None} | self.more
+        return {name: v for name, v in (known | self.more).items() if v is not None}
 
     @property
     def support(self) -> NDArray[np.intp]:
