@@ -45,10 +45,10 @@ def _forward(trace: Trace) -> Ints:
 
 
 def _places(problem: Problem, trace: Trace) -> Floats:
-    """The middle and the end of every move that is no jump, in the order walked."""
+    """The start, and the middle and the end of every move that is no jump, in the order walked."""
     j = _forward(trace)
     t0, t1 = trace.t0[j], trace.t1[j]
-    t = np.column_stack([0.5 * (t0 + t1), t1]).ravel()
+    t = np.append(trace.t0[:1], np.column_stack([0.5 * (t0 + t1), t1]))
     # In lambda the end at 0 is a limit.
     return t[:-1] if len(t) and t[-1] == 0 and problem.reading.inverse else t
 
@@ -61,8 +61,8 @@ def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
 
 
 def _moves_before(trace: Trace, place: int) -> int:
-    """How many moves end before a place."""
-    return int(_forward(trace)[place // 2])
+    """How many moves end before a place; none before the start."""
+    return int(_forward(trace)[(place - 1) // 2]) if place else 0
 
 
 def _why(verdict: Certificate, k: int) -> str:
