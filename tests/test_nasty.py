@@ -22,10 +22,14 @@ STRESS = int(os.environ.get("CHEMIN_EXAMPLES", 5000))  # in `make stress`, of ea
 KERNELS = [{"kernel": "linear"}, {"kernel": "poly", "degree": 3, "coef0": 1.0, "gamma": 1.0}] + [
     {"kernel": "rbf", "gamma": g} for g in (0.01, 0.1, 1.0, 10.0, 100.0)
 ]
-POINTS = ["normal", "grid", "binary", "symmetric", "collinear", "constant feature", "decimals"]
+POINTS = [
+    "normal", "grid", "binary", "symmetric", "collinear", "constant feature", "decimals",
+    "twelve orders",
+]  # fmt: skip
 LABELS = ["random", "alone", "unbalanced", "by sign", "alternating"]
 TARGETS = ["normal", "ties", "binary", "of the points", "outlier"]
-WEIGHTS = ["none", "zeros", "whole", "huge", "zeros and huge", "one huge", "tiny"]
+WEIGHTS = ["none", "zeros", "whole", "huge", "zeros and huge", "one huge", "tiny", "twelve orders"]
+ORDINARY_WEIGHTS = ["none", "zeros", "whole"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,12 @@ class Recipe:
         y = make(self.target, X, rng)
         return X, y, make_weights(self.weights, y, rng)
 
+    @property
+    def ordinary(self):
+        """Whether weights and features are of ordinary scales, and the stop is the default one."""
+        plain = self.points != "twelve orders" and self.weights in ORDINARY_WEIGHTS
+        return plain and dict(self.options).get("stop") is None
+
     def walk(self, function):
         X, y, w = self.data()
         options = dict(self.options)
@@ -73,6 +83,8 @@ def make_points(kind, n, d, rng):
         X = np.outer(rng.integers(-3, 4, n), rng.integers(-2, 3, d)).astype(float)
     if kind == "constant feature":
         X[:, 0] = 7.0
+    if kind == "twelve orders":
+        X *= 10.0 ** rng.integers(-6, 7, d)
     return X
 
 
@@ -123,10 +135,31 @@ def make_weights(kind, y, rng):
     if kind == "one huge":
         w[rng.integers(n)] = 1e6
         return w
+    if kind == "twelve orders":
+        return 10.0 ** rng.uniform(-6, 6, n)
     w = rng.choice(choices[kind], n)
     # Two different targets must remain.
     w[np.argmax(y)], w[np.argmin(y)] = (np.maximum(w[i], 1.0) for i in (np.argmax(y), np.argmin(y)))
     return w
+
+
+def drawn(case, rng):
+    """A recipe for one problem of the contract, without hypothesis."""
+    own = {k: v[rng.integers(len(v))] for k, v in case.nasty.items() if k != "kernels"}
+    kernels = case.nasty.get("kernels", KERNELS) if case.has_kernel else [{}]
+    options = kernels[rng.integers(len(kernels))] | own
+    targets = LABELS if case.target == "labels" else TARGETS
+    return Recipe(
+        seed=int(rng.integers(2**32)),
+        n=int(rng.integers(2, 17)),
+        d=int(rng.integers(1, 5)),
+        points=POINTS[rng.integers(len(POINTS))],
+        copies=float(rng.choice([0.0, 0.3, 0.7])),
+        target=targets[rng.integers(len(targets))],
+        weights=WEIGHTS[rng.integers(len(WEIGHTS))],
+        intercept=bool(rng.integers(2)),
+        options=tuple(sorted(options.items())),
+    )
 
 
 def recipes(targets, options):

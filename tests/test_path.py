@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 import chemin
 from chemin import lasso_path, svc_path, svr_path
 from chemin.engine import trace
+from chemin.storage import FORMAT
 from contract import CASES, assert_exact, between, make_data
 
 X3 = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
@@ -258,7 +259,9 @@ def test_other_files_are_refused(tmp_path, path):
     path.save(tmp_path / "p.npz")
     with np.load(tmp_path / "p.npz") as stored:
         arrays = dict(stored)
-    arrays["header"] = np.array(str(arrays["header"]).replace('"format": 3', '"format": 99'))
+    arrays["header"] = np.array(
+        str(arrays["header"]).replace(f'"format": {FORMAT}', '"format": 99')
+    )
     np.savez(tmp_path / "new.npz", **arrays)
     with pytest.raises(ValueError, match="format 99"):
         chemin.load(tmp_path / "new.npz")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import check_matrix, check_start_stop, check_weights
-from .engine import Trace, audited, carry_on
+from .engine import End, Reason, Trace, audited, carry_on
 from .kernels import Kernel, LowRankGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
@@ -164,15 +164,15 @@ class Path:
 
     @property
     def complete(self) -> bool:
-        return self._trace.complete
+        return self._trace.end.complete
 
     @property
     def reason(self) -> str:
-        return self._trace.reason
+        return self._trace.end.text
 
     def _explained(self, why: str) -> Path:
         """The same path, with a remark added to its reason."""
-        trace = replace(self._trace, reason=f"{self.reason}; {why}")
+        trace = replace(self._trace, end=self._trace.end.remarked(why))
         return Path(self._problem, trace, self._data, closed_above=self._closed_above)
 
     @property
@@ -621,17 +621,19 @@ class Path:
             stop = problem.default_range[1] if stop is None else stop
             if not 0.0 < stop < 1.0:
                 raise ValueError(f"stop must lie between 0 and 1, both excluded, got {stop:g}")
+        end = None if stop is None else stop / problem.unit
         trace = carry_on(
             problem.system,
             new.stair,
             new.z,
             new.value / problem.unit,
             regular=new.regular,
-            stop=None if stop is None else stop / problem.unit,
+            stop=end,
             max_events=max_events,
             verbose=verbose,
         )
-        return Path(problem, audited(problem, trace), self._data, closed_above=False)
+        trace = audited(problem, trace, end, max_events)
+        return Path(problem, trace, self._data, closed_above=False)
 
     def leave_one_out(self, values: ArrayLike) -> Floats:
         """f(x_i) of the model without point i, for every point; one column a value.
@@ -697,8 +699,8 @@ class Path:
             "problem": self._problem.name,
             "spec": self._problem.spec(),
             "kernel": None if d.kernel is None else d.kernel.spec(),
-            "complete": t.complete,
-            "reason": t.reason,
+            "end": t.end.reason.name,
+            "reason": t.end.text,
             "closed_above": self._closed_above,
         }
         arrays: dict[str, NDArray[Any]] = {"X": d.X, "y": d.y, "weight": d.weight}
@@ -748,9 +750,8 @@ def _restored(stored: Stored) -> Path:
     signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
     problem = make_problem(header["problem"], data, signs, header["spec"])
     kept = {f.removeprefix("trace_"): arrays[f] for f in arrays if f.startswith("trace_")}
-    trace = Trace.from_arrays(
-        kept, problem.system.stairs, complete=header["complete"], reason=header["reason"]
-    )
+    end = End(Reason[header["end"]], header["reason"])
+    trace = Trace.from_arrays(kept, problem.system.stairs, end)
     return Path(problem, trace, data, closed_above=header["closed_above"])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 3  # of saved paths
+FORMAT = 4  # of saved paths
 SUFFIX = ".npz"
 
 

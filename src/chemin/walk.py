@@ -18,7 +18,7 @@ from ._checks import (
     check_two_classes,
     class_weights,
 )
-from .engine import IndefiniteError, audited, follow
+from .engine import IndefiniteError, audited, follow, holds_above
 from .kernels import DenseGram, Kernel
 from .path import Data, Path, make_problem
 from .problems import PROBLEMS
@@ -120,7 +120,9 @@ def walk_path(
         )
     except IndefiniteError as error:
         raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
-    return Path(problem, audited(problem, trace), data, closed_above=begin is None)
+    trace = audited(problem, trace, end, max_events)
+    above = begin is None and holds_above(problem, trace)
+    return Path(problem, trace, data, closed_above=above)
 
 
 def check_walk(

@@ -1,18 +1,22 @@
 """HOW: the walk along a staircase system, and what it leaves behind."""
 
-from .audit import audited
+from .audit import audited, holds_above
 from .follow import carry_on, follow, phase_one, polish
 from .leave_out import Job, walk_out
-from .trace import ROUND_OFF, IndefiniteError, Trace
+from .reasons import ROUND_OFF, End, IndefiniteError, Reason
+from .trace import Trace
 
 __all__ = [
     "ROUND_OFF",
+    "End",
     "IndefiniteError",
     "Job",
+    "Reason",
     "Trace",
     "audited",
     "carry_on",
     "follow",
+    "holds_above",
     "phase_one",
     "polish",
     "walk_out",

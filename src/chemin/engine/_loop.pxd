@@ -12,6 +12,7 @@ cdef class Loop(WorkingSet):
         public Py_ssize_t limit  # moves in a block, at most bcap
         public double nil, doubt, indefinite
         public double longest, tiny_t, look_again
+        double far  # |t| where the walk ends, or 0
 
     cdef int _run(self, double way, double t_end) noexcept nogil
     cdef bint _crowded(self) noexcept nogil

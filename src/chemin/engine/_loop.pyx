@@ -74,6 +74,7 @@ cdef class Loop(WorkingSet):
     cdef int _run(self, double way, double t_end) noexcept nogil:
         cdef int code
         cdef double begun = fabs(self.t)
+        self.far = fabs(t_end) if fabs(t_end) < INFINITY else 0.0
         self._watch_rates(way)
         if self.arriving:
             self._corners(-1, True)
@@ -97,7 +98,7 @@ cdef class Loop(WorkingSet):
 
     cdef int _step(self, double way, double t_end) noexcept nogil:
         """Advance to the first that blocks; variables near corners are given offsets."""
-        cdef double span = max(fabs(self.t), EPS)
+        cdef double span = max(fabs(self.t), self.far, EPS)
         cdef bint cut = False
         cdef Hit hit = Hit(INFINITY, -1, True, 0)
         self._first_slot(span, &hit)
@@ -178,7 +179,7 @@ cdef class Loop(WorkingSet):
         """Take variables over their corners until all can go on."""
         cdef:
             Py_ssize_t i, jumps, turns = 0
-            double size, noise_z, span = max(fabs(self.t), EPS)
+            double size, noise_z, span = max(fabs(self.t), self.far, EPS)
             Hit hit
             int code
         while True:

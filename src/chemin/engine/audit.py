@@ -1,7 +1,8 @@
 """The audit of a walk: certificates, computed from the data, at places all along it.
 
 The walk verifies its own residuals; certificates know nothing of the walk. A walk that a
-certificate refuses ends before the first bad stretch, incomplete, with the reason.
+certificate refuses is walked again from the last place that is certified, with more care. If it
+fails again it ends before the first bad stretch, incomplete, with the reason.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import numpy as np
 
 from ..problems import Certificate, Problem
 from ..problems.staircase import Floats, Ints
-from .trace import Trace, astray, hidden
+from .follow import DEFAULT_RANGE, carry_on
+from .reasons import CHANCE, End, Reason
+from .trace import Trace
 
 # Places are as many as cost two or three milliseconds: a certificate is one product with the matrix
 # and some passes over a column. Large problems have the least number, some hundredths of the walk.
@@ -18,9 +21,31 @@ WORK = 1e6
 PASSES = 200
 LEAST = 8  # places, however large the problem
 CHUNK = 256  # certificates computed at once
+ABOVE = np.array([1.5, 1e4])  # times the start: where the closed form is looked at
 
 
-def audited(problem: Problem, trace: Trace) -> Trace:
+def audited(
+    problem: Problem, trace: Trace, stop: float | None, max_events: int | None = None
+) -> Trace:
+    """The walk, if certificates hold along it; otherwise what a second one makes of it.
+
+    `stop` and `max_events` are those of the walk, in the engine's units.
+    """
+    good = certified(problem, trace)
+    if good.end.reason not in CHANCE or len(trace.t0) == 0:
+        return good
+    stair, z, t = good.last
+    t = t if len(good.moves) else float(trace.t0[0])
+    stop = DEFAULT_RANGE * float(trace.t0[0]) if stop is None else stop
+    left = None if max_events is None else max_events - len(good.events)
+    if t == stop or left == 0:
+        return good
+    again = carry_on(problem.system, stair, z, t, stop=stop, max_events=left, again=True)
+    again = certified(problem, again)
+    return good.then(again) if len(again.moves) else good
+
+
+def certified(problem: Problem, trace: Trace) -> Trace:
     """The walk down to the first place at which a certificate is not exact, if there is one."""
     places = _places(problem, trace)
     if len(places) == 0:
@@ -38,6 +63,14 @@ def audited(problem: Problem, trace: Trace) -> Trace:
     # The last is bad, even if round-off of another product says that it is just not.
     k = int(np.argmax(np.append(~verdict.exact[:-1], True)))
     return trace.cut(_moves_before(trace, int(stretch[k])), _why(verdict, k))
+
+
+def holds_above(problem: Problem, trace: Trace) -> bool:
+    """Whether certificates are exact above the start, where the closed form is given."""
+    if len(trace.t0) == 0:
+        return True
+    t = np.minimum(ABOVE * float(trace.t0[0]), problem.highest_value / problem.unit)
+    return bool(np.all(_judged(problem, trace, t).exact))
 
 
 def _forward(trace: Trace) -> Ints:
@@ -65,8 +98,8 @@ def _moves_before(trace: Trace, place: int) -> int:
     return int(_forward(trace)[(place - 1) // 2]) if place else 0
 
 
-def _why(verdict: Certificate, k: int) -> str:
+def _why(verdict: Certificate, k: int) -> End:
     if verdict.verdict[k] == "wrong":
         worst = max(abs(float(verdict.kkt_violation[k])), abs(float(verdict.relative_gap[k])))
-        return astray(worst)
-    return hidden(float(verdict.floor[k]))
+        return Reason.ASTRAY(worst)
+    return Reason.HIDDEN(float(verdict.floor[k]))

@@ -255,7 +255,7 @@ class BlockWalker:
         if np.all((z >= low) & (z <= high)):
             change = np.zeros_like(self.z)
             change[free] = step
-            self.recorder.move(self.t, self.t, change, 1.0)
+            self.recorder.mend(self.t, change)
             self.core.shift(step)
             self.z = self.z + change
             self.h = self.h - self.core.push(step)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -11,15 +13,19 @@ from threadpoolctl import ThreadpoolController
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .progress import Progress
+from .reasons import End, Reason, StopWalk, WalkEnd
 from .rescue import RescuedWalker, regularise
 from .tolerances import EPS, PRECISION, ROUNDING, reference_asked_for
-from .trace import Recorder, StopWalk, StuckError, Trace
+from .trace import Recorder, Trace
 
 try:
     from .blocked import BlockWalker
 except ImportError:  # a source tree on the path, nothing compiled
     BlockWalker = None  # type: ignore[assignment, misc]
 
+SEED, SECOND_SEED = 0, 1  # of the offsets that break ties
+CAREFUL = 600  # variables: a second walk by the reference takes seconds at the most
+ABOVE = 2.0  # times a stop above the start: a walk down to it begins there
 POLISH = 4  # passes; one takes away all but EPS of what is off
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 
@@ -122,14 +128,34 @@ def follow_here(
     verbose: int = 0,
 ) -> Trace:
     """Follow the solution from `begin` (default: where something first happens) to `stop`."""
-    rng = np.random.default_rng(0)  # for ties only: same problem, same path
+    rng = np.random.default_rng(SEED)  # for ties only: same problem, same path
     t = start.t if begin is None else begin
-    stair, z = phase_one(system, start, t, rng)
-    if begin is None and not start.highest:
-        climber = RescuedWalker(system, stair, z, t, Recorder(), rng)
-        climber.walk(np.inf)
-        stair, z, t = climber.stair, climber.z, climber.t
-    return _walk(system, stair, z, t, stop, begin is None, max_events, verbose, rng)
+    walk = Walk(system, stop, max_events, verbose, from_top=begin is None)
+    if begin is None and start.highest and stop is not None:
+        t = max(t, ABOVE * stop)
+    try:
+        stair, z = phase_one(system, start, t, rng)
+        if begin is None and not start.highest:
+            stair, z, t = climb(system, stair, z, t, stop, rng)
+    except WalkEnd as error:
+        return walk.nothing(start.stair, start.z, error.end)
+    return walk.go(stair, z, t, make_walker, rng)
+
+
+def climb(
+    system: StaircaseSystem,
+    stair: Ints,
+    z: Floats,
+    t: float,
+    stop: float | None,
+    rng: np.random.Generator,
+) -> tuple[Ints, Floats, float]:
+    """Up to where nothing changes any more, and above the stop."""
+    climber = RescuedWalker(system, stair, z, t, Recorder(), rng)
+    climber.walk(np.inf)
+    if stop is not None and climber.t <= stop:
+        climber.walk(ABOVE * stop)
+    return climber.stair, climber.z, climber.t
 
 
 def carry_on_here(
@@ -142,49 +168,63 @@ def carry_on_here(
     stop: float | None = None,
     max_events: int | None = None,
     verbose: int = 0,
+    again: bool = False,
 ) -> Trace:
-    """Follow the solution from a state that is the solution at t, but for round-off."""
-    rng = np.random.default_rng(0)
-    if not regular:
-        stair, z = regularise(system, stair, z, t)
-    stair, z = polish(system, stair, z, t, rng)
-    return _walk(system, stair, z, t, stop, False, max_events, verbose, rng)
+    """Follow the solution from a state that is the solution at t, but for round-off.
 
-
-def _walk(
-    system: StaircaseSystem,
-    stair: Ints,
-    z: Floats,
-    t: float,
-    stop: float | None,
-    from_top: bool,
-    max_events: int | None,
-    verbose: int,
-    rng: np.random.Generator,
-) -> Trace:
-    """From a solution to the stop, and what ended the walk."""
-    box = np.minimum(1.0, system.stairs.span(t))
-    box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
-    recorder = Recorder(box, system.pull, max_events)
-    walker = make_walker(system, stair, z, t, recorder, rng)
-    walker.guard = True
-    complete, reason = False, ""
-    t_stop = DEFAULT_RANGE * t if stop is None else stop
+    `again`: a walk from here has failed. Ties are broken otherwise, and small problems are walked
+    by the reference.
+    """
+    rng = np.random.default_rng(SECOND_SEED if again else SEED)
+    walk = Walk(system, stop, max_events, verbose, from_top=False)
+    careful = again and len(system) <= CAREFUL
     try:
-        with Progress(t_stop, verbose > 0) as walker.progress:
-            walker.walk(t_stop)
-            if stop is None and from_top:
-                _look_further(walker, recorder)
-        complete, reason = True, "the stop was reached"
-    except (StopWalk, StuckError) as end:
-        reason = str(end)
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    except MemoryError:
-        reason = "out of memory"
-    return Trace.build(
-        recorder, stair, z, system.stairs, trim=from_top, complete=complete, reason=reason
-    )
+        if not regular:
+            stair, z = regularise(system, stair, z, t)
+        stair, z = polish(system, stair, z, t, rng)
+    except WalkEnd as error:
+        return walk.nothing(stair, z, error.end)
+    return walk.go(stair, z, t, RescuedWalker if careful else make_walker, rng)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A walk that is kept: where it goes, and what may end it."""
+
+    system: StaircaseSystem
+    stop: float | None
+    max_events: int | None
+    verbose: int
+    from_top: bool  # above the start nothing happens
+
+    def nothing(self, stair: Ints, z: Floats, end: End) -> Trace:
+        """No walk at all, with the reason."""
+        return Trace.build(Recorder(), stair, z, self.system.stairs, trim=False, end=end)
+
+    def go(
+        self, stair: Ints, z: Floats, t: float, make: Callable[..., Any], rng: np.random.Generator
+    ) -> Trace:
+        """From a solution to the stop, and what ended the walk."""
+        system = self.system
+        box = np.minimum(1.0, system.stairs.span(t))
+        box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
+        recorder = Recorder(box, system.pull, self.max_events, system.coupling.dot)
+        t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
+        try:
+            walker = make(system, stair, z, t, recorder, rng)
+            walker.guard = True
+            with Progress(t_stop, self.verbose > 0) as walker.progress:
+                walker.walk(t_stop)
+                if self.stop is None and self.from_top:
+                    _look_further(walker, recorder)
+            end = Reason.STOP()
+        except WalkEnd as error:
+            end = error.end
+        except KeyboardInterrupt:
+            end = Reason.INTERRUPTED()
+        except MemoryError:
+            end = Reason.MEMORY()
+        return Trace.build(recorder, stair, z, system.stairs, trim=self.from_top, end=end)
 
 
 def _look_further(walker: Any, recorder: Recorder) -> None:

@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
+from .reasons import StuckError
 from .rescue import RescuedWalker
 from .tolerances import EPS, reference_asked_for
-from .trace import Recorder, StuckError
+from .trace import Recorder
 
 try:
     from ._leave_out import Walk

@@ -65,6 +65,10 @@ class Moves(ABC):
     def some(self, first: int, last: int) -> Moves:
         """The moves from `first` on, up to `last`, which is not among them."""
 
+    @abstractmethod
+    def then(self, other: Any) -> Moves:
+        """These moves, and others of the same kind after them."""
+
     # ------------------------------------------------------------------ what follows from it
 
     def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
@@ -126,6 +130,19 @@ class StraightMoves(Moves):
             self.length[first:last],
             self.rate[lead:end],
         )
+
+    def then(self, other: StraightMoves) -> StraightMoves:
+        pointer = np.append(self.pointer, self.pointer[-1] + other.pointer[1:])
+        names = ("t0", "t1", "index", "length", "rate")
+        both = {n: np.concatenate([getattr(self, n), getattr(other, n)]) for n in names}
+        return StraightMoves(pointer=pointer, **both)
+
+    @classmethod
+    def jump(cls, t: float, change: Floats) -> StraightMoves:
+        """One move that stands at t."""
+        index = np.flatnonzero(change).astype(np.int32)
+        at, pointer = np.array([t]), np.array([0, len(index)])
+        return cls(at, at, pointer, index, np.ones(1), change[index])
 
 
 KINDS: dict[str, type[Moves]] = {StraightMoves.kind: StraightMoves}

@@ -34,6 +34,7 @@ import numpy as np
 import scipy.linalg
 
 from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .reasons import IndefiniteError, Reason, StuckError
 from .tolerances import (
     ASIDE,
     DOWN_FIRST,
@@ -48,7 +49,7 @@ from .tolerances import (
     SINGULAR,
     STILL,
 )
-from .trace import ROUND_OFF, IndefiniteError, Recorder, StuckError
+from .trace import Recorder
 
 REFINEMENTS = 8  # at the most; one or two are enough when G_FF is well conditioned
 
@@ -83,7 +84,7 @@ class Walker:
         self.jump: Floats | None = None
         self.h: Floats
         self.blocking = np.zeros((2, len(system)), dtype=bool)
-        self.t_begin = abs(t)
+        self.t_begin, self.far = abs(t), 0.0
         self.passed = 0  # corners so far
         self.patience = 20 * len(system) + 100
         self.progress: Callable[[float, int], None] = lambda t, events: None
@@ -98,6 +99,7 @@ class Walker:
         Returns whether it has arrived.
         """
         way = 1.0 if t_end >= self.t else -1.0
+        self.far = abs(t_end) if np.isfinite(t_end) else 0.0
         move, jumps, first = self.settle(way), 0, abs(self.t)
         while most is None or most > 0:
             if not self.passed:  # the walk begins at its first event
@@ -215,8 +217,9 @@ class Walker:
         x = np.where(self.tread, z, h)
         below, above = (system.stairs.slope[self.rows, self.stair + s] * t for s in (-1, 1))
         closing = np.array([below - x, x - above])
-        # A speed that moves less than the tolerance while t goes to zero is zero.
-        span = max(abs(self.t), EPS) if t else 1.0
+        # A speed that moves less than the tolerance while t goes to zero, or to where the walk
+        # ends, is zero.
+        span = max(abs(self.t), self.far, EPS) if t else 1.0
         noise_z = np.maximum((STILL if t else ASIDE) * np.abs(z).max(), self.blur / span)
         size = coupling.magnitude(z) + np.abs(t * system.r)
         noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
@@ -255,7 +258,7 @@ class Walker:
             offset[:, k] = 0.0, narrow[k]
             if side == 0:
                 near[:, k], offset[:, k] = near[::-1, k].copy(), offset[::-1, k].copy()
-        raise StuckError(f"{ROUND_OFF}: {self.patience} moves at t = {self.t!r} without leaving it")
+        raise StuckError(Reason.STANDSTILL(self.patience))
 
     def corner_width(self) -> Floats:
         return np.where(self.tread, self.blur, self.tolerance)
@@ -321,7 +324,7 @@ class Walker:
 
     def on_ray(self, t_end: float) -> bool:
         """A jump meets no end of a stair."""
-        raise StuckError("a jump meets nothing that stops it: the solution is unbounded")
+        raise StuckError(Reason.ENDLESS())
 
     def on_standstill(self, jumps: int) -> None:
         """So many jumps in a row at one t; each strictly improves, so they end."""

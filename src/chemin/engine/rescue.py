@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .reasons import IndefiniteError, Reason, StopWalk, StuckError
 from .reference import Move, Walker
 from .tolerances import EPS, INDEFINITE, LONG, NEAR_ZERO, NOUGHT, NULL
-from .trace import ROUND_OFF, IndefiniteError, StandingRecorder, StopWalk, StuckError, hidden
+from .trace import StandingRecorder
 
 LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
 # A path stops where round-off exceeds this fraction of the linear term: no certificate sees beyond.
@@ -36,7 +37,7 @@ def check_sight(system: StaircaseSystem, size: Floats, t: float) -> None:
     """Stop the walk where double precision no longer tells residuals from their round-off."""
     floor = system.floor(size, t)
     if floor > BLIND:
-        raise StopWalk(hidden(floor))
+        raise StopWalk(Reason.HIDDEN(floor))
 
 
 class RescuedWalker(Walker):
@@ -76,7 +77,7 @@ class RescuedWalker(Walker):
         elif jumps % (len(self.free) + 10) == 0:
             self.slack *= 10.0
             if self.slack > LOOSEST:
-                raise StuckError(f"{ROUND_OFF}: {jumps} jumps at t = {self.t!r} without leaving it")
+                raise StuckError(Reason.STANDSTILL(jumps))
 
     def settle(self, way: float) -> Move:
         """Corners that are passed over and over follow round-off: widen tolerances."""
@@ -112,7 +113,7 @@ class RescuedWalker(Walker):
         inside = (z >= self.level(-1)) & (z <= self.level(1))
         if not np.all(np.where(self.tread, inside, np.abs(self.drift) <= self.tolerance)):
             return False
-        self.recorder.move(self.t, self.t, correction, 1.0)
+        self.recorder.mend(self.t, correction)
         self.z = z
         return True
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints, Staircases
 from .moves import KINDS, Moves, StraightMoves
+from .reasons import End, Reason, StopWalk
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
@@ -29,35 +30,6 @@ NOTHING = 1e-9
 EVENT = np.dtype([("t", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i2"), ("move", "i8")])
 
 
-ROUND_OFF = "round-off"  # how the reason begins where double precision ends a walk
-
-
-class StuckError(RuntimeError):
-    """The walk cannot go on; the message says why."""
-
-
-def hidden(floor: float) -> str:
-    """Why a walk ends where round-off is this part of a margin."""
-    return f"{ROUND_OFF} ({floor:.1e} of a margin) hides what comes next"
-
-
-def astray(violation: float) -> str:
-    """Why a walk ends before a solution that its certificate refuses."""
-    return f"{ROUND_OFF} has led the walk astray: a violation of {violation:.1e} comes next"
-
-
-class StopWalk(Exception):
-    """A limit was met: what has been walked is kept."""
-
-
-class IndefiniteError(ValueError):
-    """The matrix is not positive semi-definite: a negative pivot at `variable`."""
-
-    def __init__(self, variable: int) -> None:
-        super().__init__(f"negative pivot at variable {variable}")
-        self.variable = variable
-
-
 class Recorder:
     """Collects moves and events while walking."""
 
@@ -66,11 +38,13 @@ class Recorder:
         box: Floats | None = None,
         pull: Callable[[float], float] = abs,
         max_events: int | None = None,
+        act: Callable[[Floats], Floats] = np.abs,
     ) -> None:
         # What changes of multipliers are measured by: how far each can go, and the linear term.
         # The box of what is no multiplier is infinite.
         self.box = np.ones(0) if box is None else box
         self.pull, self.max_events = pull, max_events
+        self.act = act  # how residuals change with z
         # Of moves: t0, t1, length and number of entries; the entries in chunks, as they came.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
         self.chunks: list[tuple[NDArray[np.int32], Floats]] = []
@@ -80,6 +54,12 @@ class Recorder:
     def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
         index = np.flatnonzero(z).astype(np.int32)
         self._add([t0], [t1], [length], [len(index)], index, z[index])
+
+    def mend(self, t: float, z: Floats) -> None:
+        """A correction of round-off: a jump in which nothing happens."""
+        first = self.first
+        self.move(t, t, z, 1.0)
+        self.first = first
 
     def _add(
         self,
@@ -105,18 +85,27 @@ class Recorder:
     def _happens(
         self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
     ) -> bool:
-        """Whether a multiplier moves by more than nothing."""
+        """Whether a multiplier moves, and residuals with it, by more than nothing.
+
+        Where residuals stand still what moves is round-off of a nearly singular system.
+        """
         if len(self.box) == 0:  # of a walk whose moves are not kept
             return False
         multiplier = np.isfinite(self.box[index])
         core = np.abs(rate[multiplier]) / np.minimum(self.box[index[multiplier]], self.pull(t0))
         size = length if t0 == t1 else max(abs(t0), abs(t1))
-        return bool(core.size and core.max() * size > NOTHING)
+        if not core.size or core.max() * size <= NOTHING:
+            return False
+        if t0 == t1:
+            return True
+        change = np.zeros(len(self.box))
+        change[index[multiplier]] = size * rate[multiplier]
+        return bool(np.abs(self.act(change)).max() > NOTHING * self.pull(max(abs(t0), abs(t1))))
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         self.events.append((t, variable, origin, target, len(self.moves[0])))
         if self.max_events is not None and len(self.events) >= self.max_events:
-            raise StopWalk(f"max_events = {self.max_events} reached")
+            raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
     def extend(self, moves: tuple[Any, ...], events: list[Any]) -> None:
         """A block of moves and events; events count their moves from the block's first."""
@@ -127,7 +116,7 @@ class Recorder:
             self.events.append((t, variable, origin, target, offset + move))
         if room is not None and len(events) >= room:
             self._keep(max(self.events[-1][4], 1))
-            raise StopWalk(f"max_events = {self.max_events} reached")
+            raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
     def _keep(self, count: int) -> None:
         """The first `count` moves, and no more."""
@@ -152,7 +141,7 @@ class StandingRecorder(Recorder):
         self.inner, self.t = inner, t
 
     def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
-        self.inner.move(self.t, self.t, z, length)
+        self.inner.mend(self.t, length * z)
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         self.inner.event(self.t, variable, origin, target)
@@ -168,8 +157,7 @@ class Trace:
     events: NDArray[Any]
     before: Floats  # how fast z moved before the first move: the closed form above the start
     stairs: Staircases
-    complete: bool
-    reason: str
+    end: End
 
     @classmethod
     def build(
@@ -180,8 +168,7 @@ class Trace:
         stairs: Staircases,
         *,
         trim: bool,
-        complete: bool,
-        reason: str,
+        end: End,
     ) -> Trace:
         t0, t1, length = (np.array(column) for column in recorder.moves[:3])
         pointer = np.concatenate([[0], np.cumsum(recorder.moves[3], dtype=np.intp)])
@@ -192,7 +179,7 @@ class Trace:
         moves = StraightMoves(t0, t1, pointer, index.astype(np.int32), length, rate)
         events = np.array(recorder.events, dtype=EVENT)
         still = np.zeros_like(z_start)
-        whole = cls(stair_start, z_start, moves, events, still, stairs, complete, reason)
+        whole = cls(stair_start, z_start, moves, events, still, stairs, end)
         first = min(recorder.first or 0, max(len(t0) - 1, 0))
         # Jumps of unpenalised variables right there belong to it: above they have not been made.
         while first > 0 and t0[first - 1] == t1[first - 1]:
@@ -221,15 +208,39 @@ class Trace:
             before=before,
         )
 
-    def cut(self, moves: int, reason: str) -> Trace:
-        """The first `moves` moves alone: an incomplete walk, with the reason."""
+    def cut(self, moves: int, end: End) -> Trace:
+        """The first `moves` moves alone, with the reason."""
         return replace(
             self,
             moves=self.moves.some(0, moves),
             events=self.events[self.events["move"] < moves],
-            complete=False,
-            reason=reason,
+            end=end,
         )
+
+    def then(self, other: Trace) -> Trace:
+        """This walk, and another that was begun where it ends. Between them lies a jump: what the
+        other has corrected at its start.
+        """
+        count, (stair, z, _) = len(self.moves), self.last
+        changed = np.flatnonzero(other.stair_start != stair)
+        t = float(other.t0[0])
+        between = [(t, k, stair[k], other.stair_start[k], count + 1) for k in changed]
+        later = other.events.copy()
+        later["move"] += count + 1
+        return replace(
+            self,
+            moves=self.moves.then(self.moves.jump(t, other.z_start - z)).then(other.moves),
+            events=np.concatenate([self.events, np.array(between, dtype=EVENT), later]),
+            end=other.end,
+        )
+
+    @property
+    def last(self) -> tuple[Ints, Floats, float]:
+        """Stairs, z and t at the end; those of the start where there is no move."""
+        count = len(self.moves)
+        z = self.z_start.copy()
+        self._leap(z, 0, count)
+        return self._stairs_before(count), z, float(self.t1[-1]) if count else np.nan
 
     def _stairs_before(self, move: int) -> Ints:
         """The stairs of all variables when the events before a move's end are made."""
@@ -254,16 +265,14 @@ class Trace:
         return named | self.moves.arrays() | {"kind": np.array(self.moves.kind)}
 
     @classmethod
-    def from_arrays(
-        cls, arrays: dict[str, NDArray[Any]], stairs: Staircases, *, complete: bool, reason: str
-    ) -> Trace:
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], stairs: Staircases, end: End) -> Trace:
         """From what `arrays` gave."""
         arrays = dict(arrays)
         kind = KINDS[str(arrays.pop("kind", StraightMoves.kind))]
         own = [arrays.pop(name) for name in ("stair_start", "z_start", "events", "before")]
         stair_start, z_start, events, before = own
         moves = kind(**arrays)
-        return cls(stair_start, z_start, moves, events, before, stairs, complete, reason)
+        return cls(stair_start, z_start, moves, events, before, stairs, end)
 
     # ------------------------------------------------------------------ replay
 
