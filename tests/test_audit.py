@@ -1,0 +1,199 @@
+"""The audit: a walk that goes wrong is found, walked again, or cut; and walks that were wrong once.
+
+Oracles: certificates computed from the data, the same walk without the damage, closed forms.
+"""
+
+import numpy as np
+import pytest
+
+import chemin
+from chemin import nu_svr_path, svc_path, svr_path
+from chemin.engine import Reason, audit, carry_on
+from chemin.engine.moves import StraightMoves
+from contract import assert_exact
+
+
+def make_data(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, X[:, 0] + 0.5 * rng.normal(size=n)
+
+
+def damaged(trace, move, by):
+    """The same walk with one multiplier off from a move on."""
+    change = np.zeros(len(trace.z_start))
+    free = trace.moves.entries(move)[0]
+    change[free] = by
+    bad = StraightMoves.jump(float(trace.t0[move]), change)
+    first, rest = trace.moves.some(0, move), trace.moves.some(move, len(trace.moves))
+    events = trace.events.copy()
+    events["move"][events["move"] >= move] += 1
+    moves = first.then(bad).then(rest)
+    return trace.__class__(
+        trace.stair_start, trace.z_start, moves, events, trace.before, trace.stairs, trace.end
+    )
+
+
+@pytest.fixture
+def walk():
+    X, y = make_data()
+    path = svr_path(X, y, epsilon=0.1)
+    return path._problem, path._trace
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_damaged_walk_is_cut_before_the_damage(walk, share):
+    problem, trace = walk
+    move = int(share * len(trace.moves))
+    good = audit.certified(problem, damaged(trace, move, 1e-3))
+    assert good.end.reason is Reason.ASTRAY
+    assert not good.end.complete
+    assert 0 < len(good.moves) <= move + 1
+    # Nothing more than the damage is lost but jumps and the move before it.
+    assert len(good.moves) >= move - 2
+
+
+def test_a_damaged_walk_is_walked_again(walk):
+    """Oracle: the walk without the damage."""
+    problem, trace = walk
+    bad = damaged(trace, len(trace.moves) // 2, 1e-3)
+    again = audit.audited(problem, bad, None)
+    assert again.end.complete
+    t = np.geomspace(trace.t0[0], trace.t1[-1], 200)
+    np.testing.assert_allclose(again.solutions(t), trace.solutions(t), atol=1e-10)
+
+
+def test_a_damaged_start_is_walked_again(walk):
+    problem, trace = walk
+    again = audit.audited(problem, damaged(trace, 0, 1e-3), None)
+    assert again.end.complete
+    assert audit.certified(problem, again) is again
+
+
+def test_a_walk_that_fails_twice_ends_before_the_bad_stretch(walk, monkeypatch):
+    problem, trace = walk
+    move = len(trace.moves) // 2
+    second = []
+
+    def again(system, stair, z, t, **options):
+        good = carry_on(system, stair, z, t, **options)
+        second.append(damaged(good, 2, 1e-3))
+        return second[-1]
+
+    monkeypatch.setattr(audit, "carry_on", again)
+    out = audit.audited(problem, damaged(trace, move, 1e-3), None)
+    assert len(second) == 1
+    assert out.end.reason is Reason.ASTRAY
+    assert audit.certified(problem, out) is out
+
+
+def test_the_second_walk_respects_max_events(walk):
+    problem, trace = walk
+    bad = damaged(trace, len(trace.moves) // 2, 1e-3)
+    most = len(trace.events) - 5
+    out = audit.audited(problem, bad, None, max_events=most)
+    assert len(out.events) <= most
+    assert out.end.reason is Reason.MAX_EVENTS
+
+
+def test_reasons_have_texts():
+    for reason in Reason:
+        details = ["1"] * 0 if "{" not in reason.value else [0.5]
+        assert reason(*details).text
+    assert Reason.STOP().complete
+    assert Reason.HIDDEN(1e-7).text.startswith("round-off (1.0e-07 of a margin)")
+
+
+# ---------------------------------------------------------------------- wrong once
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_start_is_the_first_real_event(seed):
+    """Unbalanced classes and a wide kernel: round-off of slopes is no movement.
+
+    Oracle: a walk down to 1e-12 of the bound on the start finds no event above.
+    """
+    X = np.random.default_rng(seed).normal(size=(50, 5))
+    y = np.arange(50) < 12
+    path = svc_path(X, y, kernel="rbf", gamma=1e-3)
+    assert path.n_events > 10
+    assert path.breakpoints[0] == pytest.approx(path.start, rel=1e-9)
+    far = svc_path(X, y, kernel="rbf", gamma=1e-3, start=1e6 * path.start, stop=0.99 * path.start)
+    assert np.all(far.breakpoints <= path.start * (1 + 1e-6))
+    assert_exact(path)
+
+
+def test_a_stop_above_the_start_gives_the_closed_form():
+    """Oracle: the whole path, and the best constant, -1, far above."""
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    y = X[:, 0] > 0.5
+    path, whole = svc_path(X, y, stop=1e4), svc_path(X, y)
+    assert path.complete
+    assert_exact(path)
+    for value in (1e4, 1e5, 1e6):
+        assert path.at(value).intercept == pytest.approx(whole.at(value).intercept, abs=1e-12)
+    assert path.at(1e9).intercept == pytest.approx(-1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("along", ["lambda", "epsilon"])
+def test_a_stop_above_the_start_of_a_regression(along):
+    X, y = make_data()
+    path = svr_path(X, y, epsilon=0.1, along=along, stop=1e4)
+    assert path.complete
+    assert_exact(path)
+
+
+def test_upward_from_a_closed_tube():
+    """Oracle: certificates all the way; 726 of 727 such turns were wrong once."""
+    X, y = np.arange(5.0)[:, None], np.array([0.0, 1.0, 0.0, 1.0, 3.0])
+    path = nu_svr_path(X, y, nu=1.0, gamma=1.0)
+    wider = path.turn("epsilon", at=10 * path.stop, stop=5.0)
+    assert wider.complete
+    assert wider.n_events == 3
+    assert np.all(wider.certificate(np.linspace(0, 5, 101)).verdict == "exact")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_upward_from_random_closed_tubes(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 12))
+    X, y = rng.integers(0, 4, size=(n, 2)).astype(float), rng.integers(0, 4, n).astype(float)
+    y[:2] = 0.0, 1.0
+    path = nu_svr_path(X, y, nu=float(rng.choice([0.5, 0.8, 1.0])), gamma=1.0)
+    for factor in (1.5, 10, 100, 1000):
+        wider = path.turn("epsilon", at=factor * path.stop, stop=10.0)
+        assert wider.complete
+        assert_exact(wider)
+
+
+def test_epsilon_upward_past_the_range_of_y():
+    """Oracle: every point lies in the tube around any b of [max y - epsilon, min y + epsilon]."""
+    X, y = make_data(20)
+    path = svr_path(X, y, along="epsilon", lambda_=0.3, start=0.1, stop=10.0)
+    for epsilon in (5.0, 10.0):
+        solution = path.at(epsilon)
+        assert solution.intercept == pytest.approx(0.5 * (y.max() + y.min()))
+        ends = y.max() - epsilon, y.min() + epsilon
+        np.testing.assert_allclose(solution.intercept_interval, ends)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_that_are_nearly_copies(seed):
+    """A polynomial kernel and no tube; oracle: certificates at 500 values."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 2))
+    X[6:] = X[:6] + 10.0 ** rng.uniform(-9, -4) * rng.normal(size=(6, 2))
+    y = rng.normal(size=12)
+    options = {"kernel": "poly", "degree": 3, "coef0": 1.0, "gamma": 1.0}
+    path = svr_path(X, y, epsilon=0.0, **options)
+    verdict = path.certificate(np.geomspace(path.start, path.stop, 500)).verdict
+    assert not np.any(verdict == "wrong")
+
+
+def test_the_majority_is_not_all_there_is():
+    """Oracle: the data: a wide kernel separates what a line separates."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0.7).astype(int)
+    model = chemin.PathSVC(kernel="rbf", gamma=1e-3).fit(X, y)
+    assert model.score(X, y) > 0.9
