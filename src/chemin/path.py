@@ -137,9 +137,8 @@ class Path:
         Whether the stop was reached, and what ended the walk.
     """
 
-    def __init__(self, problem: Problem, trace: Trace, data: Data, *, closed_above: bool) -> None:
+    def __init__(self, problem: Problem, trace: Trace, data: Data) -> None:
         self._problem, self._trace, self._data = problem, trace, data
-        self._closed_above = closed_above
 
     # ------------------------------------------------------------------ what it is
 
@@ -173,7 +172,7 @@ class Path:
     def _explained(self, why: str) -> Path:
         """The same path, with a remark added to its reason."""
         trace = replace(self._trace, end=self._trace.end.remarked(why))
-        return Path(self._problem, trace, self._data, closed_above=self._closed_above)
+        return Path(self._problem, trace, self._data)
 
     @property
     def classes_(self) -> NDArray[Any] | None:
@@ -234,7 +233,7 @@ class Path:
         closed, ends, at = names.index("closed"), [], self.start
         stair = self._trace.stair_start
         inside = int(self._problem.name_stairs(np.arange(len(stair)), stair)[-1]) == closed
-        if inside and self._closed_above:
+        if inside and self.closed_above:
             at = self._problem.highest_value
         for e in self.events[np.isin(self.events["to"], [closed, names.index("open")])]:
             if inside and e["to"] != closed:
@@ -286,7 +285,7 @@ class Path:
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
         top, bottom = max(self.start, self.stop), min(self.start, self.stop)
-        if self._closed_above:
+        if self.closed_above:
             top = self._problem.highest_value
         bad = v[(v < bottom - END * abs(bottom)) | (v > top * (1 + END))]
         if bad.size:
@@ -384,7 +383,7 @@ class Path:
     @property
     def closed_above(self) -> bool:
         """Whether `at` gives the closed form above the start."""
-        return self._closed_above
+        return self._trace.closed_above
 
     def segments(self, cross: Floats) -> Iterator[Segments]:
         """f at new points over the whole path, in blocks of segments on which it is smooth.
@@ -396,7 +395,7 @@ class Path:
             raise ValueError(f"this path is empty: {self.reason}")
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
-        return segments(self._problem, self._trace, cross, above=self._closed_above)
+        return segments(self._problem, self._trace, cross, above=self.closed_above)
 
     def cross(self, X: ArrayLike) -> Floats:
         """New points as `segments` takes them: the kernel between the rows and the points."""
@@ -632,8 +631,7 @@ class Path:
             max_events=max_events,
             verbose=verbose,
         )
-        trace = audited(problem, trace, end, max_events)
-        return Path(problem, trace, self._data, closed_above=False)
+        return Path(problem, audited(problem, trace, end, max_events), self._data)
 
     def leave_one_out(self, values: ArrayLike) -> Floats:
         """f(x_i) of the model without point i, for every point; one column a value.
@@ -701,7 +699,7 @@ class Path:
             "kernel": None if d.kernel is None else d.kernel.spec(),
             "end": t.end.reason.name,
             "reason": t.end.text,
-            "closed_above": self._closed_above,
+            "closed_above": t.closed_above,
         }
         arrays: dict[str, NDArray[Any]] = {"X": d.X, "y": d.y, "weight": d.weight}
         if d.classes is not None:
@@ -751,8 +749,8 @@ def _restored(stored: Stored) -> Path:
     problem = make_problem(header["problem"], data, signs, header["spec"])
     kept = {f.removeprefix("trace_"): arrays[f] for f in arrays if f.startswith("trace_")}
     end = End(Reason[header["end"]], header["reason"])
-    trace = Trace.from_arrays(kept, problem.system.stairs, end)
-    return Path(problem, trace, data, closed_above=header["closed_above"])
+    trace = Trace.from_arrays(kept, problem.system.stairs, end, header["closed_above"])
+    return Path(problem, trace, data)
 
 
 __all__ = ["Path", "Solution", "load"]

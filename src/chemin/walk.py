@@ -18,7 +18,7 @@ from ._checks import (
     check_two_classes,
     class_weights,
 )
-from .engine import IndefiniteError, audited, follow, holds_above
+from .engine import IndefiniteError, audited, follow
 from .kernels import DenseGram, Kernel
 from .path import Data, Path, make_problem
 from .problems import PROBLEMS
@@ -120,9 +120,7 @@ def walk_path(
         )
     except IndefiniteError as error:
         raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
-    trace = audited(problem, trace, end, max_events)
-    above = begin is None and holds_above(problem, trace)
-    return Path(problem, trace, data, closed_above=above)
+    return Path(problem, audited(problem, trace, end, max_events), data)
 
 
 def check_walk(

@@ -226,7 +226,7 @@ def bent(path, kind=RationalMoves):
     moves = path._trace.moves
     other = kind(**{f.name: getattr(moves, f.name) for f in fields(moves)})
     trace = replace(path._trace, moves=other)
-    return Path(path._problem, trace, path._data, closed_above=path._closed_above)
+    return Path(path._problem, trace, path._data)
 
 
 class Renamed(StraightMoves):

@@ -1,6 +1,6 @@
 """HOW: the walk along a staircase system, and what it leaves behind."""
 
-from .audit import audited, holds_above
+from .audit import audited
 from .follow import carry_on, follow, phase_one, polish
 from .leave_out import Job, walk_out
 from .reasons import ROUND_OFF, End, IndefiniteError, Reason
@@ -16,7 +16,6 @@ __all__ = [
     "audited",
     "carry_on",
     "follow",
-    "holds_above",
     "phase_one",
     "polish",
     "walk_out",

@@ -7,6 +7,8 @@ fails again it ends before the first bad stretch, incomplete, with the reason.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..problems import Certificate, Problem
@@ -53,7 +55,11 @@ def certified(problem: Problem, trace: Trace) -> Trace:
     n = len(problem.system)
     count = min(len(places), max(LEAST, int(WORK / (n * n + PASSES * n))))
     some = np.unique(np.linspace(0, len(places) - 1, count).round().astype(np.intp))
-    bad = np.flatnonzero(~_judged(problem, trace, places[some]).exact)
+    above = _above(problem, trace)
+    exact = _judged(problem, trace, np.append(above, places[some])).exact
+    if not np.all(exact[: len(above)]):
+        trace = replace(trace, closed_above=False)
+    bad = np.flatnonzero(~exact[len(above) :])
     if len(bad) == 0:
         return trace
     # What lies between the last good place and the first bad one is looked at in full.
@@ -65,12 +71,11 @@ def certified(problem: Problem, trace: Trace) -> Trace:
     return trace.cut(_moves_before(trace, int(stretch[k])), _why(verdict, k))
 
 
-def holds_above(problem: Problem, trace: Trace) -> bool:
-    """Whether certificates are exact above the start, where the closed form is given."""
-    if len(trace.t0) == 0:
-        return True
-    t = np.minimum(ABOVE * float(trace.t0[0]), problem.highest_value / problem.unit)
-    return bool(np.all(_judged(problem, trace, t).exact))
+def _above(problem: Problem, trace: Trace) -> Floats:
+    """Places above the start, where the closed form is given."""
+    if not trace.closed_above:
+        return np.empty(0)
+    return np.minimum(ABOVE * trace.t0[0], problem.highest_value / problem.unit)
 
 
 def _forward(trace: Trace) -> Ints:

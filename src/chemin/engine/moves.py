@@ -69,6 +69,11 @@ class Moves(ABC):
     def then(self, other: Any) -> Moves:
         """These moves, and others of the same kind after them."""
 
+    @classmethod
+    @abstractmethod
+    def jump(cls, t: float, change: Floats) -> Moves:
+        """One move that stands at t."""
+
     # ------------------------------------------------------------------ what follows from it
 
     def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
@@ -139,7 +144,6 @@ class StraightMoves(Moves):
 
     @classmethod
     def jump(cls, t: float, change: Floats) -> StraightMoves:
-        """One move that stands at t."""
         index = np.flatnonzero(change).astype(np.int32)
         at, pointer = np.array([t]), np.array([0, len(index)])
         return cls(at, at, pointer, index, np.ones(1), change[index])

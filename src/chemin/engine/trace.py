@@ -158,6 +158,7 @@ class Trace:
     before: Floats  # how fast z moved before the first move: the closed form above the start
     stairs: Staircases
     end: End
+    closed_above: bool = False  # whether the closed form holds above the start
 
     @classmethod
     def build(
@@ -184,7 +185,9 @@ class Trace:
         # Jumps of unpenalised variables right there belong to it: above they have not been made.
         while first > 0 and t0[first - 1] == t1[first - 1]:
             first -= 1
-        return whole._from(first, np.isfinite(recorder.box)) if trim and len(t0) else whole
+        if not trim or len(t0) == 0:
+            return whole
+        return replace(whole._from(first, np.isfinite(recorder.box)), closed_above=True)
 
     def _from(self, first: int, multiplier: NDArray[np.bool_]) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
@@ -265,14 +268,16 @@ class Trace:
         return named | self.moves.arrays() | {"kind": np.array(self.moves.kind)}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], stairs: Staircases, end: End) -> Trace:
+    def from_arrays(
+        cls, arrays: dict[str, NDArray[Any]], stairs: Staircases, end: End, closed_above: bool
+    ) -> Trace:
         """From what `arrays` gave."""
         arrays = dict(arrays)
         kind = KINDS[str(arrays.pop("kind", StraightMoves.kind))]
         own = [arrays.pop(name) for name in ("stair_start", "z_start", "events", "before")]
         stair_start, z_start, events, before = own
         moves = kind(**arrays)
-        return cls(stair_start, z_start, moves, events, before, stairs, end)
+        return cls(stair_start, z_start, moves, events, before, stairs, end, closed_above)
 
     # ------------------------------------------------------------------ replay
 
