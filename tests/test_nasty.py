@@ -225,6 +225,8 @@ REGRESSIONS = {
         recipe(3586103837, 13, 2, "symmetric", 0.3, "unbalanced", "zeros", True, LINEAR),
     ],
     svr_path: [
+        recipe(3482385915, 6, 2, "collinear", 0.3, "of the points", "twelve orders", True, rbf(1),
+               epsilon=0.5, stop=0),
         Recipe(
             seed=2,
             n=2,

@@ -23,6 +23,7 @@ WORK = 1e6
 PASSES = 200
 LEAST = 8  # places, however large the problem
 CHUNK = 256  # certificates computed at once
+LOWEST = 1e-12  # of the start: the least lambda above 0 that is looked at
 ABOVE = np.array([1.5, 1e4])  # times the start: where the closed form is looked at
 
 
@@ -87,8 +88,9 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     j = _forward(trace)
     t0, t1 = trace.t0[j], trace.t1[j]
     t = np.append(trace.t0[:1], np.column_stack([0.5 * (t0 + t1), t1]))
-    # In lambda the end at 0 is a limit.
-    return t[:-1] if len(t) and t[-1] == 0 and problem.reading.inverse else t
+    if len(t) and t[-1] == 0 and problem.reading.inverse:  # in lambda the end at 0 is a limit
+        t[-1] = min(LOWEST * t[0], 0.5 * t[-2])
+    return t
 
 
 def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
