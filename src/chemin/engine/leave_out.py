@@ -82,7 +82,7 @@ class Ground:
     def __init__(self, system: StaircaseSystem, stair: Ints, z: Floats) -> None:
         self.system, self.stair, self.z = system, stair, z
         self.h = system.residual(z, 0.0)
-        self.low, self.held, self.high = self.levels(np.arange(len(z)), stair)
+        self.low, self.high = (system.stairs.level(stair + side, 0.0) for side in (-1, 1))
         self.pinned = stair % 2 == 1
         size = system.coupling.magnitude(z) + np.abs(system.q)
         self.tolerance = system.tolerances(size, 0.0, HOLDS, 64 * EPS)
@@ -170,20 +170,12 @@ class Ground:
 
     def wrong(self, ends: Floats, stairs: Ints, e: Floats) -> Any:
         """Where residuals, computed from the data, are off their stairs, or z outside of them."""
-        low, held, high = (np.tile(x, (len(ends), 1)) for x in (self.low, self.held, self.high))
-        j, k = np.nonzero(stairs != self.stair)
-        low[j, k], held[j, k], high[j, k] = self.levels(k, stairs[j, k])
-        pinned = stairs % 2 == 1
+        table = self.system.stairs
         h = -(self.system.coupling.dot(ends.T).T + self.system.q + e)
-        off = np.abs(h - np.where(pinned, np.clip(h, low, high), held))
+        low, high = (table.level(stairs + side, 0.0) for side in (-1, 1))
+        outside = (stairs % 2 == 0) & ((ends < low - INSIDE) | (ends > high + INSIDE))
         # Not >: NaN is wrong.
-        return ~(off <= self.tolerance) | (
-            ~pinned & ((ends < low - INSIDE) | (ends > high + INSIDE))
-        )
-
-    def levels(self, variable: Ints, stair: Ints) -> list[Floats]:
-        """The values of the stair below, of the stair and of the one above."""
-        return [self.system.stairs.value[variable, stair + k] for k in (-1, 0, 1)]
+        return ~(np.abs(table.off(stairs, h, 0.0)) <= self.tolerance) | outside
 
 
 def by_reference(still: StaircaseSystem, stair: Ints, z: Floats, job: Job) -> Floats:
