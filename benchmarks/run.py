@@ -19,6 +19,7 @@ RESULTS = Path(__file__).with_name("results.md")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TITLES = {
     "svc": "C-SVM against 100 fits",
+    "audit": "What the audit of a walk costs",
     "cvxcla": "C-SVM against cvxcla",
     "svr": "epsilon-SVR against 100 fits",
     "nu": "nu-SVR against NuSVR, and leave-one-out",
@@ -70,6 +71,7 @@ def parse() -> argparse.Namespace:
 
 def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     """What to call for each table; imported here, after the threads have been set."""
+    import audit
     import choosing
     import growth
     import hotspots
@@ -78,6 +80,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
 
     return {
         "svc": lambda: speed.svc(o.sizes, o.seeds, o.large_seeds, o.repeats),
+        "audit": lambda: audit.audit(o.sizes, 3 * o.repeats),
         "cvxcla": lambda: speed.cvxcla(o.cvxcla, o.repeats),
         "svr": lambda: speed.svr(o.svr, o.repeats),
         "nu": lambda: nu.nu(o.nu, o.repeats),

@@ -21,7 +21,7 @@ from .trace import Trace
 # and some passes over a column. Large problems have the least number, some hundredths of the walk.
 WORK = 1e6
 PASSES = 200
-LEAST = 8  # places, however large the problem
+LEAST = 6  # places, however large the problem
 CHUNK = 256  # certificates computed at once
 LOWEST = 1e-12  # of the start: the least lambda above 0 that is looked at
 ABOVE = np.array([1.5, 1e4])  # times the start: where the closed form is looked at

@@ -309,11 +309,13 @@ class Trace:
         index = self.moves.index[pointer[0] : pointer[-1]]
         some = slice(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
         k, to, move = self._pinned[0][some], self._pinned[1][some], self._pinned_move[some]
-        since = np.full(len(z), first)
-        since[k] = move  # the last one counts, here and below
         z[k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
         steps = self.moves.ends(slice(first, last))
-        steps[np.repeat(np.arange(first, last), np.diff(pointer)) < since[index]] = 0.0
+        came, since = np.zeros(len(z), dtype=bool), np.zeros(len(z), dtype=np.intp)
+        came[k], since[k] = True, move  # the last one counts, here and above
+        entry = np.flatnonzero(came[index])
+        at = first + np.searchsorted(pointer - pointer[0], entry, side="right") - 1
+        steps[entry[at < since[index[entry]]]] = 0.0
         np.add.at(z, index, steps)
 
     @cached_property
