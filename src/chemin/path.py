@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -620,18 +620,11 @@ class Path:
             stop = problem.default_range[1] if stop is None else stop
             if not 0.0 < stop < 1.0:
                 raise ValueError(f"stop must lie between 0 and 1, both excluded, got {stop:g}")
+        at = new.value / problem.unit
+        walk = partial(carry_on, problem.system, new.stair, new.z, at, regular=new.regular)
         end = None if stop is None else stop / problem.unit
-        trace = carry_on(
-            problem.system,
-            new.stair,
-            new.z,
-            new.value / problem.unit,
-            regular=new.regular,
-            stop=end,
-            max_events=max_events,
-            verbose=verbose,
-        )
-        return Path(problem, audited(problem, trace, end, max_events), self._data)
+        trace = audited(problem, walk, stop=end, max_events=max_events, verbose=verbose)
+        return Path(problem, trace, self._data)
 
     def leave_one_out(self, values: ArrayLike) -> Floats:
         """f(x_i) of the model without point i, for every point; one column a value.

@@ -4,6 +4,7 @@ of paths both come here.
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -109,18 +110,12 @@ def walk_path(
     if problem.default_range is not None:
         start, stop = (d if v is None else v for v, d in zip((start, stop), problem.default_range))
     begin, end = (None if v is None else v / problem.unit for v in (start, stop))
+    walk = partial(follow, problem.system, problem.start(start), begin=begin)
     try:
-        trace = follow(
-            problem.system,
-            problem.start(start),
-            begin=begin,
-            stop=end,
-            max_events=max_events,
-            verbose=verbose,
-        )
+        trace = audited(problem, walk, stop=end, max_events=max_events, verbose=verbose)
     except IndefiniteError as error:
         raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
-    return Path(problem, audited(problem, trace, end, max_events), data)
+    return Path(problem, trace, data)
 
 
 def check_walk(

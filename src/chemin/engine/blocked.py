@@ -113,7 +113,7 @@ class BlockWalker:
             core.watch(watched, self.h, tolerance, keep, *self.linear)
             code = int(core.run(way, t_end))
             missed = core.verify(self.h, t0, h_end)
-            if code != _loop.BROKEN and len(missed) == 0 and self.holds(jumps):
+            if code != _loop.BROKEN and len(missed) == 0 and self.holds(jumps, h_end):
                 self.length = min(2 * self.length, BLOCK)
                 self.careful = max(self.careful - 1, 0)
                 self.watching = max(WATCH, int(0.95 * self.watching))
@@ -140,9 +140,9 @@ class BlockWalker:
         self.careful, self.core.careful = blocks, blocks > 0
         self.core.doubt = DOUBT_REFINED if blocks else DOUBT
 
-    def holds(self, jumps: int) -> bool:
+    def holds(self, jumps: int, h_end: Floats) -> bool:
         """Whether residuals have stayed on their stairs through the block."""
-        if max(self.core.off_treads, self.core.off_pins) > 1.0:
+        if max(self.core.off_treads, self.core.off_pins) > 1.0 or not np.all(np.isfinite(h_end)):
             return False
         free = self.core.free
         return self.core.n_jumps == jumps or self.regular(free[free >= 0])

@@ -126,9 +126,13 @@ def follow_here(
     stop: float | None = None,
     max_events: int | None = None,
     verbose: int = 0,
+    again: bool = False,
 ) -> Trace:
-    """Follow the solution from `begin` (default: where something first happens) to `stop`."""
-    rng = np.random.default_rng(SEED)  # for ties only: same problem, same path
+    """Follow the solution from `begin` (default: where something first happens) to `stop`.
+
+    `again`: see `carry_on_here`.
+    """
+    rng, make = _for_try(system, again)
     t = start.t if begin is None else begin
     walk = Walk(system, stop, max_events, verbose, from_top=begin is None)
     if begin is None and start.highest and stop is not None:
@@ -139,7 +143,7 @@ def follow_here(
             stair, z, t = climb(system, stair, z, t, stop, rng)
     except WalkEnd as error:
         return walk.nothing(start.stair, start.z, error.end)
-    return walk.go(stair, z, t, make_walker, rng)
+    return walk.go(stair, z, t, make, rng)
 
 
 def climb(
@@ -175,16 +179,23 @@ def carry_on_here(
     `again`: a walk from here has failed. Ties are broken otherwise, and small problems are walked
     by the reference.
     """
-    rng = np.random.default_rng(SECOND_SEED if again else SEED)
+    rng, make = _for_try(system, again)
     walk = Walk(system, stop, max_events, verbose, from_top=False)
-    careful = again and len(system) <= CAREFUL
     try:
         if not regular:
             stair, z = regularise(system, stair, z, t)
         stair, z = polish(system, stair, z, t, rng)
     except WalkEnd as error:
         return walk.nothing(stair, z, error.end)
-    return walk.go(stair, z, t, RescuedWalker if careful else make_walker, rng)
+    return walk.go(stair, z, t, make, rng)
+
+
+def _for_try(
+    system: StaircaseSystem, again: bool
+) -> tuple[np.random.Generator, Callable[..., Any]]:
+    """Offsets for ties and the engine: of the first walk, or of a second after a failure."""
+    rng = np.random.default_rng(SECOND_SEED if again else SEED)  # same problem, same path
+    return rng, RescuedWalker if again and len(system) <= CAREFUL else make_walker
 
 
 @dataclass(frozen=True)

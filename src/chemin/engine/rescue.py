@@ -46,6 +46,12 @@ class RescuedWalker(Walker):
     guard = False  # whether to stop where double precision is blind
     mended: float | None = None  # the t at which drift was last corrected
 
+    def refresh(self) -> None:
+        """Jumps along noise may lead beyond all numbers."""
+        if not np.all(np.isfinite(self.z)):
+            raise StuckError(Reason.ENDLESS())
+        super().refresh()
+
     def on_negative(self, k: int) -> None:
         """Raise if M of the free variables and k has a negative eigenvalue indeed.
 
