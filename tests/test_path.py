@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.svm import SVC
 
 import chemin
-from chemin import lasso_path, svc_path, svr_path
+from chemin import lasso_path, nu_svr_path, quantile_path, svc_path, svr_path
 from chemin.engine import trace
 from chemin.storage import FORMAT
 from contract import CASES, assert_exact, between, make_data
@@ -352,6 +352,12 @@ BAD = [
     (lasso_path, (X3, T4), {"sample_weight": [0, 0, 0, 0]}, "sample_weight", "0"),
     (lasso_path, (X3, T4), {"stop": -1.0}, "stop", "-1"),
     (lasso_path, (X3[:, 0], T4), {}, "X", "two-dimensional"),
+    (svc_path, (X3, Y2), {"sample_weight": "balanced"}, "sample_weight", "class_weight"),
+    (svc_path, (X3, Y2), {"verbose": "loud"}, "verbose", "'loud'"),
+    (svc_path, (X3, Y2), {"check_psd": "no"}, "check_psd", "True or False", "'no'"),
+    (svc_path, (X3, Y2), {"cost": 0.0}, "cost", "between 0 and 1", "0.0"),
+    (svc_path, (np.diag([1, 1, 1, -1e-3]), Y2), {"kernel": "precomputed"}, "-0.001", "diagonal"),
+    (svr_path, (-X3 @ X3.T, T4), {"kernel": "precomputed"}, "semi-definite", "-10", "diagonal"),
 ]
 
 
@@ -364,6 +370,61 @@ def test_bad_input(function, arguments, options, parts):
         assert part in str(error.value), str(error.value)
 
 
+WRONG = [
+    ("at", ("1",), "lambda", "'1'"),
+    ("at", ([1.0, 2.0],), "one value", "[1.0, 2.0]"),
+    ("certificate", (None,), "lambda", "None"),
+    ("coefficients", (1j,), "lambda", "1j"),
+    ("predict", (X3, {}), "lambda", "{}"),
+    ("predict", (X3, True), "lambda", "True"),
+    ("leave_one_out", ([[1.0]],), "lambda", "[[1.0]]"),
+    ("segments", (X3[:2],), "cross", "(4, points)", "(2, 2)"),
+    ("segments", (3,), "cross", "()"),
+    ("certify", (None,), "solution", "None"),
+    ("save", (3,), "file", "3"),
+]
+
+
+@pytest.mark.parametrize("method, arguments, parts", [(*w[:2], w[2:]) for w in WRONG])
+def test_bad_arguments_of_methods(method, arguments, parts):
+    """Oracle: the message names the argument, what came and what was expected."""
+    with pytest.raises(ValueError) as error:
+        getattr(svc_path(X3, Y2, gamma=1.0), method)(*arguments)
+    for part in parts:
+        assert part in str(error.value), str(error.value)
+
+
+@pytest.mark.parametrize(
+    "option, value",
+    [("max_events", 2.5), ("max_events", "3"), ("max_events", 0), ("verbose", "x"), ("at", None)],
+)
+def test_bad_arguments_of_turns(option, value):
+    """Oracle: the message names the argument and what came."""
+    options = {"at": 1.0} | {option: value}
+    name = "lambda" if option == "at" else option
+    with pytest.raises(ValueError, match=rf"^{name} must be .*got {value!r}"):
+        svr_path(X3, T4, gamma=1.0).turn("epsilon", **options)
+
+
+def test_no_values_are_no_solutions():
+    """Oracle: shapes of arrays with nothing in them."""
+    for path in (svc_path(X3, Y2), nu_svr_path(X3, T4), lasso_path(X3, T4)):
+        assert path.certificate([]).exact.shape == (0,)
+        assert path.coefficients([])[1].shape == (0,)
+
+
+@pytest.mark.parametrize("along", ["cost", "tau"])
+def test_a_kernel_of_zeros(along):
+    """Oracle: certificates; a constant is all there is."""
+    K = np.zeros((4, 4))
+    path = (
+        svc_path(K, Y2, kernel="precomputed", along=along)
+        if along == "cost"
+        else quantile_path(K, T4, kernel="precomputed", along=along)
+    )
+    assert path.complete and path.certificate(np.linspace(path.start, path.stop, 9)).exact.all()
+
+
 def test_too_many_points_for_the_memory(monkeypatch):
     """Oracle: the message says how many GB and what to use instead."""
     monkeypatch.setattr("chemin._checks.available_bytes", lambda: 64)
@@ -373,18 +434,18 @@ def test_too_many_points_for_the_memory(monkeypatch):
 
 @pytest.mark.parametrize("check", [False, True], ids=["on the way", "looked at first"])
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("function", [svc_path, svr_path])
+@pytest.mark.parametrize("function", [svc_path, svr_path, nu_svr_path])
 def test_indefinite_kernel(function, seed, check):
-    """Oracle: a matrix with eigenvalues of both signs by construction."""
+    """Oracle: a matrix with eigenvalues of both signs by construction; it has 30 rows."""
     rng = np.random.default_rng(seed)
     Q = np.linalg.qr(rng.normal(size=(30, 30)))[0]
     K = (Q * np.where(np.arange(30) < 10, -2.0, 3.0)) @ Q.T
     y = rng.normal(size=30)
-    how = r"smallest eigenvalue is -2" if check else "negative pivot at row"
+    how = r"smallest eigenvalue is -2" if check else r"negative pivot at row [12]?\d\)"
     with pytest.raises(ValueError, match=f"not positive semi-definite.*{how}"):
         function(
             0.5 * (K + K.T),
-            y if function is svr_path else y > 0,
+            y > 0 if function is svc_path else y,
             kernel="precomputed",
             check_psd=check,
         )

@@ -6,6 +6,7 @@ import json
 import zipfile
 import zlib
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -26,6 +27,8 @@ class Stored:
 
 def named(file: str | FilePath) -> FilePath:
     """The file with its suffix: `write` and `read` agree on it."""
+    if not isinstance(file, (str, PathLike)):
+        raise ValueError(f"file must be the name of a file, a str or a Path, got {file!r:.60}")
     path = FilePath(file)
     return path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
 
