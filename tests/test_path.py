@@ -1,5 +1,7 @@
 """What comes back: `Path` and its solutions, and what bad input gets."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.svm import SVC
 
 import chemin
-from chemin import lasso_path, nu_svr_path, quantile_path, svc_path, svr_path
+from chemin import lasso_path, nu_svr_path, quantile_path, storage, svc_path, svr_path
 from chemin.engine import trace
 from chemin.storage import FORMAT
 from contract import CASES, assert_exact, between, make_data
@@ -303,6 +305,51 @@ def test_damaged_files_are_refused(tmp_path, path):
     assert refused >= len(damaged) - 2  # a change of bytes that are never read is no damage
     with pytest.raises(FileNotFoundError):
         chemin.load(tmp_path / "absent.npz")
+
+
+def rewritten(file, digest=True, **changes):
+    """The file with other arrays, and perhaps a digest that agrees with them."""
+    with np.load(file) as found:
+        arrays = {name: found[name] for name in found.files} | changes
+    header = json.loads(str(arrays.pop("header")))
+    if digest:
+        header["digest"] = storage.digest(header, arrays)
+    np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+
+
+def test_what_was_changed_in_a_file_is_refused(tmp_path, path):
+    """Oracle: one error for any array that is not as it was, were it by a digit."""
+    file = tmp_path / "p.npz"
+    path.save(file)
+    with np.load(file) as found:
+        numbers = {name: found[name] for name in found.files if found[name].dtype.kind in "iuf"}
+    for name, array in numbers.items():
+        path.save(file)
+        changed = array.copy()
+        changed.flat[0] = (
+            np.nextafter(array.flat[0], 1e9) if array.dtype.kind == "f" else 1 + array.flat[0]
+        )
+        for other in (array[:-1], array[None], changed):
+            rewritten(file, digest=False, **{name: other})
+            with pytest.raises(ValueError, match=r"p\.npz is damaged"):
+                chemin.load(file)
+
+
+@pytest.mark.parametrize("name", ["pointer", "index", "stair_start", "z_start", "t0", "t1", "rate"])
+def test_walks_that_cannot_be_are_refused(tmp_path, path, name):
+    """Oracle: one error for a file that agrees with its digest, and leads nowhere."""
+    file = tmp_path / "p.npz"
+    path.save(file)
+    with np.load(file) as found:
+        array = found[f"trace_{name}"]
+    wild = np.nan if array.dtype.kind == "f" else 10**6
+    for other in (array[:-1], array[:0], array[None], -1 - array, np.full_like(array, wild)):
+        if array.dtype.kind == "f" and other.shape == array.shape and np.isfinite(other).all():
+            continue  # numbers that can be: certificates judge them
+        path.save(file)
+        rewritten(file, **{f"trace_{name}": other})
+        with pytest.raises(ValueError, match=r"p\.npz is not a saved path, or is damaged"):
+            chemin.load(file)
 
 
 def test_a_path_without_events_is_true():
