@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import check_matrix, check_start_stop, check_weights
+from ._checks import (
+    check_count,
+    check_level,
+    check_matrix,
+    check_start_stop,
+    check_values,
+    check_weights,
+)
 from .engine import End, Reason, Trace, audited, carry_on
-from .kernels import Kernel, LowRankGram
+from .kernels import DenseGram, Gram, Kernel, LowRankGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.machine import AT_PIN
@@ -279,9 +286,7 @@ class Path:
 
     def _t(self, values: ArrayLike) -> Floats:
         """Values of the parameter as t, checked against what has been walked."""
-        v = np.atleast_1d(np.asarray(values, dtype=float))
-        if v.ndim != 1 or not np.all(np.isfinite(v)):
-            raise ValueError(f"{self.parameter} must be a finite number or a 1-D array of them")
+        v = check_values(values, self.parameter)
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
         top, bottom = max(self.start, self.stop), min(self.start, self.stop)
@@ -320,7 +325,10 @@ class Path:
     def at(self, value: float) -> Solution:
         """The exact solution at one value of the parameter."""
         if np.ndim(value) != 0:
-            raise ValueError("at takes one value; decision_function and predict take arrays")
+            raise ValueError(
+                f"at takes one value of {self.parameter}, got {value!r:.60}; decision_function and "
+                "predict take arrays"
+            )
         c = self._columns(value)
         objective = float(self._problem.objective(c)[0])
         low, high = c.interval[:, 0]
@@ -393,6 +401,11 @@ class Path:
         """
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
+        if np.ndim(cross) != 2 or len(cross) != self._n_coef:
+            raise ValueError(
+                f"cross must have shape ({self._n_coef}, points), as `Path.cross` gives it, got "
+                f"shape {np.shape(cross)}"
+            )
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
         return segments(self._problem, self._trace, cross, above=self.closed_above)
@@ -430,17 +443,17 @@ class Path:
                 f"roc needs a path in the cost, svc_path(..., along='cost'), got one of "
                 f"{self._problem.name} in {self.parameter}"
             )
-        labels = np.asarray(y)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if unknown.size:
-            raise ValueError(f"y has the label {unknown[0]}, expected one of {self.classes_}")
-        positive = labels == self.classes_[1]
-        weight, cross = check_weights(sample_weight, len(labels)), self.cross(X)
+        labels, cross = np.asarray(y), self.cross(X)
         if labels.shape != (cross.shape[1],):
             raise ValueError(
                 f"y must have one label for each of the {cross.shape[1]} rows of X, got shape "
                 f"{labels.shape}"
             )
+        unknown = np.setdiff1d(labels, self.classes_)
+        if unknown.size:
+            raise ValueError(f"y has the label {unknown[0]}, expected one of {self.classes_}")
+        positive = labels == self.classes_[1]
+        weight = check_weights(sample_weight, len(labels))
         for k, name in ((positive, self.classes_[1]), (~positive, self.classes_[0])):
             if not weight[k].sum() > 0:
                 raise ValueError(f"y must have points of both classes, got none of {name}")
@@ -501,7 +514,7 @@ class Path:
         value : float or array
             Values of the parameter; an array gives a certificate of arrays.
         """
-        values = np.atleast_1d(np.asarray(value, dtype=float))
+        values = check_values(value, self.parameter)
         judged = Certificate.joined(
             self._problem.certificate(self._columns(values[i : i + CHUNK]))
             for i in range(0, max(len(values), 1), CHUNK)
@@ -530,6 +543,8 @@ class Path:
         >>> path.certify(replace(solution, intercept=solution.intercept + 0.001)).verdict
         'wrong'
         """
+        if not isinstance(solution, Solution):
+            raise ValueError(f"solution must be a chemin Solution, got {solution!r:.60}")
         n = self._n_coef
         for name in ("coef", "alpha"):
             if np.shape(getattr(solution, name)) != (n,):
@@ -540,9 +555,13 @@ class Path:
         missing = self._given_names - set(given)
         if missing:
             raise ValueError(f"solution.{min(missing)} must be a number, got None")
-        b, lam = np.array([float(solution.intercept)]), np.array([float(solution.lambda_)])
+        b, lam = (
+            check_values(getattr(solution, name), f"solution.{name}", finite=False)
+            for name in ("intercept", "lambda_")
+        )
         coef, alpha = (
-            np.asarray(v, dtype=float)[used, None] for v in (solution.coef, solution.alpha)
+            check_values(getattr(solution, name), f"solution.{name}", finite=False)[used, None]
+            for name in ("coef", "alpha")
         )
         judged = self._problem.certificate(
             Columns(lam, coef, b, np.tile(b, (2, 1)), alpha, lam, given)
@@ -609,8 +628,9 @@ class Path:
             known = " or ".join(map(repr, p.turns)) or "nothing: it has one parameter"
             raise ValueError(f"parameter is {parameter!r}, but a path of {p.name} turns to {known}")
         if np.ndim(at) != 0:
-            raise ValueError("at takes one value of the parameter of this path")
+            raise ValueError(f"at must be one value of {self.parameter}, got {at!r:.60}")
         _, stop = check_start_stop(None, stop)
+        max_events, verbose = check_count(max_events, "max_events"), check_level(verbose, "verbose")
         t = float(self._t(at)[0])
         new = p.turned(parameter, *self._trace.state(t), t)
         problem = new.problem
@@ -632,7 +652,9 @@ class Path:
         Exact: it equals a path without the point, at the same value of the parameter (and, for
         nu-SVR and one-class SVM, at the same nu), with the kernel as it is. From the solution with
         the point its multiplier walks to zero; points that are not support vectors cost nothing.
-        Rows of weight zero take no part: f itself is theirs.
+        Rows of weight zero take no part: f itself is theirs. Without the only point of a class the
+        other class is left alone, and every f beyond its margin is optimal: the margin is returned,
+        -1 or 1, which is the limit of f as the weight of the point vanishes.
 
         Parameters
         ----------
@@ -706,22 +728,26 @@ def make_problem(
     data: Data,
     target: Floats | None,
     spec: dict[str, Any],
-    gram: Floats | None = None,
+    gram: Gram | None = None,
 ) -> Problem:
-    """The problem of a path, from its data; `gram`: the kernel matrix of all rows, if known."""
+    """The problem of a path, from its data; `gram`: what `gram_of` gives, if it is known."""
     w, y = data.weight, data.y if target is None else target
     make: Any = PROBLEMS[name]
     if data.kernel is None:
         return make(data.X, y, w, **spec)
+    K = gram_of(data, data.kernel) if gram is None else gram
+    return make(K, y[data.used], w[data.used], **spec)
+
+
+def gram_of(data: Data, kernel: Kernel, matrix: Floats | None = None) -> Gram:
+    """The kernel matrix of the rows that take part; `matrix`: that of all rows, if it is known."""
     used = data.used
-    all_used = len(used) == len(w)
-    Z = None if gram is not None else data.kernel.factor(data.X)
+    all_used = len(used) == len(data.weight)
+    Z = None if matrix is not None else kernel.factor(data.X)
     if Z is not None:
-        K: Any = LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
-    else:
-        K = data.kernel.gram(data.X) if gram is None else gram
-        K = K if all_used else np.ascontiguousarray(K[np.ix_(used, used)])
-    return make(K, y[used], w[used], **spec)
+        return LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
+    K = kernel.gram(data.X) if matrix is None else matrix
+    return DenseGram(K if all_used else np.ascontiguousarray(K[np.ix_(used, used)]))
 
 
 def load(file: str | FilePath) -> Path:

@@ -218,13 +218,21 @@ class Walker:
         below, above = (system.stairs.slope[self.rows, self.stair + s] * t for s in (-1, 1))
         closing = np.array([below - x, x - above])
         # A speed that moves less than the tolerance while t goes to zero, or to where the walk
-        # ends, is zero.
-        span = max(abs(self.t), self.far, EPS) if t else 1.0
+        # ends, or all along a jump, is zero.
+        span = max(abs(self.t), self.far, EPS) if t else self.longest_jump(z)
         noise_z = np.maximum((STILL if t else ASIDE) * np.abs(z).max(), self.blur / span)
         size = coupling.magnitude(z) + np.abs(t * system.r)
         noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
         closing[np.abs(closing) <= np.where(self.tread, noise_z, noise_h)] = 0.0
         return Move(z, h, t, closing)
+
+    def longest_jump(self, z: Floats) -> float:
+        """How far a jump can go before a multiplier has crossed its box; for ever if none moves.
+
+        An unpenalised term has no box: with a large lambda it goes much further than any of them.
+        """
+        boxed = self.system.boxed & (z != 0)
+        return max(1.0, float((self.box[boxed] / np.abs(z[boxed])).min(initial=np.inf)))
 
     def first_block(self, move: Move) -> float:
         """The ratio test: how far until the first variable reaches the end of its stair."""

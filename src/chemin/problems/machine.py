@@ -417,7 +417,8 @@ class KernelMachine(Problem):
     def _held(self, c: Columns) -> Floats:
         """(terms, k): the unpenalised terms as a user holds them."""
         held = c.given | {"intercept": c.intercept}
-        return np.array([held[term.name] for term in self.rows.terms]).reshape(-1, len(c.value))
+        terms = [held[term.name] for term in self.rows.terms]
+        return np.array(terms).reshape(len(terms), len(c.value))
 
     def _positions(self, c: Columns, loss: Loss, f: Floats) -> Floats:
         """e = m - origin, the intercept and the origin both taken from the shift of y."""
