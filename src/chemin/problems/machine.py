@@ -294,7 +294,8 @@ class KernelMachine(Problem):
         n, (lam, given) = len(self.B), self._parameters(t)
         loss = self._declared(given).loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
-        alpha = swept(z[:n] * self.z_unit, self._alpha_scale(lam, given), low, high)
+        unit = self._alpha_scale(lam, given)
+        alpha = swept(z[:n] * self.z_unit, unit, np.minimum(unit, self.weight), low, high)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
         for k, term in enumerate(self.rows.terms):
@@ -537,10 +538,14 @@ def _term_stairs(term: Term) -> Staircases:
     return endless_tread()
 
 
-def swept(alpha: Floats, unit: Floats, low: Floats, high: Floats) -> Floats:
-    """Multipliers between their outer pins, without the dust that round-off leaves of zeros."""
+def swept(alpha: Floats, unit: Floats, own: Floats, low: Floats, high: Floats) -> Floats:
+    """Multipliers between their outer pins, without the dust that round-off leaves of zeros.
+
+    `unit` measures the largest multiplier, `own` each of them.
+    """
     size = np.abs(alpha)
-    dust = np.where(size.max(axis=0, initial=0.0) <= NO_MODEL * unit, NO_MODEL, DUST) * unit
+    no_model = size.max(axis=0, initial=0.0) <= NO_MODEL * unit
+    dust = np.where(no_model, NO_MODEL * unit, DUST * own)
     return np.clip(np.where(size <= dust, 0.0, alpha), low, high)
 
 
