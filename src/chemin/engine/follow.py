@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
@@ -101,20 +102,61 @@ def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floa
     return z, np.zeros_like(drift) if settled else drift
 
 
+class _OneThread:
+    """BLAS at one thread while any walk is under way, in whatever threads walks are made.
+
+    The limit is the process's, not a thread's: the first walk sets it, the last one restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._walks = Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._walks == 0:
+                before = _threads()
+                self._limit = _blas().limit(limits=1, user_api="blas")
+                if _threads() == before:  # nothing to restore, or another thread has the say
+                    self._limit = None
+            self._walks += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._walks -= 1
+            if self._walks == 0 and self._limit is not None:
+                _release()
+                self._limit.restore_original_limits()
+                _release()
+
+
+def _threads() -> list[int]:
+    return [library["num_threads"] for library in _blas().info()]
+
+
+def _release() -> None:
+    """threadpoolctl from 3.8 on lets one thread alone set the limits: give them to any other."""
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
+
+
 @cache
 def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+ONE_THREAD = _OneThread()
+
+
 def follow(*args: Any, **options: Any) -> Trace:
     """`follow_here` with one BLAS thread: products this small lose by sharing."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with ONE_THREAD:
         return follow_here(*args, **options)
 
 
 def carry_on(*args: Any, **options: Any) -> Trace:
     """`carry_on_here` with one BLAS thread."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with ONE_THREAD:
         return carry_on_here(*args, **options)
 
 
