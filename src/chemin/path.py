@@ -25,7 +25,7 @@ from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.machine import AT_PIN
 from .problems.staircase import Floats
-from .segments import Coordinate, Segments, coordinate_of, segments
+from .segments import Coordinate, Segments, Terms, coordinate_of, segments
 from .storage import Stored, read, write
 from .summaries import Roc, crossings, roc
 
@@ -175,6 +175,17 @@ class Path:
     @property
     def reason(self) -> str:
         return self._trace.end.text
+
+    @cached_property
+    def goes_on(self) -> bool:
+        """Whether events lie below the lower end; where a walk could not go on, none can be had."""
+        low = min(self.start, self.stop)
+        if not low > 0 or (low == self.stop and not self.complete):
+            return False
+        t = low / self._problem.unit
+        stair, z = self._trace.state(t)
+        below = carry_on(self._problem.system, stair, z, t, stop=0.0, max_events=1)
+        return len(below.events) > 0
 
     def _explained(self, why: str) -> Path:
         """The same path, with a remark added to its reason."""
@@ -355,17 +366,35 @@ class Path:
         return out
 
     def decision_function(self, X: ArrayLike, value: ArrayLike) -> Floats:
-        """f at new points; an array of values gives one column each, for one matrix product."""
+        """f at new points; an array of values gives one column each, for one matrix product.
+
+        f is 0 where round-off does not tell it from 0.
+        """
         c = self._columns(value)
-        if self._data.kernel is None:
+        coef, kernel = self._spread(c.coef), self._data.kernel
+        if kernel is None:
             X = check_matrix(X)
             if X.shape[1] != self._n_coef:
                 raise ValueError(f"X has {X.shape[1]} columns, expected {self._n_coef}")
-            f = X @ c.coef
+            f, largest = X @ coef, np.abs(X).max(axis=1)
+        elif kernel.name == "linear":  # by X' coef, without the matrix between the points
+            f = kernel.combine(X, self._data.X, coef)
+            largest = np.abs(check_matrix(X)) @ np.abs(self._data.X).max(axis=0)
         else:
-            f = self._data.kernel.combine(X, self._data.X, self._spread(c.coef))
-        f = f + c.intercept
+            cross = kernel.cross(X, self._data.X)
+            f, largest = cross @ coef, np.abs(cross).max(axis=1)
+        f = self.terms.rounded(f + c.intercept, np.abs(coef).sum(axis=0), largest[:, None])
         return f[:, 0] if np.ndim(value) == 0 else f
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the intercept is made up of: by it round-off of f is told."""
+        if not self._problem.spec()["intercept"]:
+            return Terms()
+        gram = self._problem.system.coupling.gram
+        reach = np.abs(self._data.X) if self._linear else gram.diagonal()
+        level = 1.0 if self._data.classes is not None else np.abs(self._data.y).max(initial=0.0)
+        return Terms(float(reach.max(initial=0.0)), float(level))
 
     def predict(self, X: ArrayLike, value: ArrayLike) -> NDArray[Any]:
         """Labels for classification (f = 0 gives classes_[0]), f itself for regression."""
@@ -408,7 +437,9 @@ class Path:
             )
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
-        return segments(self._problem, self._trace, cross, above=self.closed_above)
+        return segments(
+            self._problem, self._trace, cross, above=self.closed_above, terms=self.terms
+        )
 
     def cross(self, X: ArrayLike) -> Floats:
         """New points as `segments` takes them: the kernel between the rows and the points."""
@@ -674,8 +705,13 @@ class Path:
         if len(self._data.used) < 3:
             raise ValueError("leave_one_out needs three points with a positive weight at least")
         out = np.empty((self._n_coef, np.size(values)))
+        c = self._columns(values)
+        root = np.sqrt(np.maximum(p.system.coupling.gram.diagonal(), 0.0))
+        largest = root * root.max()  # no |k| is larger
         for j, t in enumerate(self._t(values)):
-            out[self._data.used, j] = predictions_without(p, self._trace, float(t))
+            f = predictions_without(p, self._trace, float(t))
+            coef_sum = np.abs(c.coef[:, j]).sum()
+            out[self._data.used, j] = self.terms.rounded(f, coef_sum, largest)
         idle = np.setdiff1d(np.arange(self._n_coef), self._data.used)
         if idle.size:
             out[idle] = self.decision_function(self._data.X[idle], np.atleast_1d(values))
