@@ -296,14 +296,14 @@ class Judge:
         self.low, self.high = curve.range
         values = brute.candidates(self.low, self.high)
         steps = pair.name == "svc" and pair.scoring not in ("neg_hinge_loss", "loss")
-        self.jumps = curve.knots[1:-1] if steps else self._jumps_of_f()
+        # At a breakpoint alone f may jump, or be 0: neither to its left nor to its right.
+        self.jumps = np.union1d(curve.knots[1:-1] if steps else [], self._breakpoints())
         self.values = values[~self.on_jump(values)]
         self.losses = brute(self.values)
         scale = np.abs(self.losses).max()
         self.tol = 1e-9 * scale + 1e-12
 
-    def _jumps_of_f(self):
-        """f itself jumps where the intercept does: at breakpoints."""
+    def _breakpoints(self):
         paths = self.brute.paths
         return np.unique(np.concatenate([path.breakpoints / share for path, share in paths]))
 
@@ -381,7 +381,7 @@ class Judge:
             return f"{self.brute(value)[0]} at {value}, more than {most}"
         better = self.values[(self.values > value * (1 + 1e-6)) & (self.losses <= most - self.tol)]
         # Above the last event nothing happens, and the least of those values is meant.
-        last = max(self.brute.top, self.jumps[-1] if len(self.jumps) else 0.0)
+        last = self._last()
         better = better[better <= last * (1 - 1e-9)]
         if len(better):
             return f"{value}, but {better[-1]} is larger and its loss is not above {most}"
@@ -389,9 +389,14 @@ class Judge:
             return f"{value} lies above {last}, where nothing happens"
         return None
 
+    def _last(self):
+        """The largest start of the walked paths, or knot of the curve: f may bend above."""
+        knots = self.curve.knots[1:-1] if self.curve.path.coordinate.inverse else np.empty(0)
+        return max(self.brute.top, self.curve._top, knots.max(initial=0.0))
+
     def _beyond(self, value, most):
         """Whether a value nearer to the last event would do as well."""
-        last = max(self.brute.top, self.jumps[-1] if len(self.jumps) else 0.0)
+        last = self._last()
         return self.brute(last * (1 + 1e-7))[0] <= most - self.tol
 
     def _really_jumps(self, value):

@@ -161,6 +161,12 @@ def test_the_widest_flat_interval_is_chosen():
     np.testing.assert_array_equal(curve.knots, [1, 2, 4, 8, 10])
 
 
+def test_what_round_off_made_parts_no_interval():
+    """Oracle: by hand; between two equal steps there is a piece of a few roundings."""
+    curve = made(steps([1, 2, 2 * (1 + 1e-14), 4, 10], [0, 1, 0, 5]))
+    assert curve.interval == (1.0, 4.0) and curve.minimiser == pytest.approx(2.0)
+
+
 def test_a_parabola():
     """Oracle: (v - 4)^2 on [1, 10]; of two folds the mean."""
     u = np.array([1.0, 10.0])

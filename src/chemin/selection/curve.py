@@ -176,10 +176,13 @@ class Curve:
     def _flat(self) -> tuple[Floats, Floats]:
         """Intervals on which the loss is constantly smallest, larger values first."""
         f, most = self._mean, self.minimum + FLAT * abs(self.minimum)
-        flat = f.highest() <= most
-        flat &= np.isfinite(self._pieces[0])
+        # Pieces that only round-off made do not part their neighbours.
+        wide = np.flatnonzero(np.isfinite(self._pieces[0]))
+        flat = f.highest()[wide] <= most
         change = np.flatnonzero(np.diff(np.concatenate([[False], flat, [False]]).astype(int)))
-        ends = self._inside(self._coordinate.to_value(f.knots[change].reshape(-1, 2)))
+        first, after = change.reshape(-1, 2).T
+        u = np.column_stack([f.knots[wide[first]], f.knots[wide[after - 1] + 1]])
+        ends = self._inside(self._coordinate.to_value(u))
         ends = np.sort(ends, axis=1)
         ends = ends[np.argsort(-ends[:, 1], kind="stable")]
         return ends[:, 0], ends[:, 1]
