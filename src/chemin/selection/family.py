@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import api
 from .._checks import check_matrix, check_two_classes, check_weights, class_weights
+from ..engine import Reason
 from ..kernels import Kernel, Precomputed, make_kernel
 from ..path import Path
 from ..problems import PROBLEMS, Problem
@@ -19,8 +20,6 @@ from .piecewise import Floats
 
 KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0")
 WALK_OPTIONS = ("start", "stop", "max_events", "verbose", "check_psd")
-
-INTERRUPTED = "interrupted"  # the reason of a path that Ctrl-C has ended
 
 Rows = NDArray[np.intp]
 
@@ -169,7 +168,7 @@ class Family:
             X = K
         data, signs = make_data(self.name, X, self.y[rows], w, kernel, self.class_weight)
         path = walk_path(self.name, data, self.spec, target=signs, gram=K, **walk)
-        if path.reason == INTERRUPTED:  # a choice from part of the paths is none
+        if path.reason == Reason.INTERRUPTED.value:  # a choice from part of the paths is none
             raise KeyboardInterrupt
         return path
 
