@@ -368,7 +368,7 @@ class Path:
     def decision_function(self, X: ArrayLike, value: ArrayLike) -> Floats:
         """f at new points; an array of values gives one column each, for one matrix product.
 
-        f is 0 where round-off does not tell it from 0.
+        Where its sign is a label f is 0 if round-off does not tell it from 0.
         """
         c = self._columns(value)
         coef, kernel = self._spread(c.coef), self._data.kernel
@@ -388,13 +388,15 @@ class Path:
 
     @cached_property
     def terms(self) -> Terms:
-        """What the intercept is made up of: by it round-off of f is told."""
+        """What the intercept is made up of: by it round-off of f is told where its sign counts."""
+        if self._problem.target == "numbers":
+            return Terms(roundings=0.0)
         if not self._problem.spec()["intercept"]:
             return Terms()
         gram = self._problem.system.coupling.gram
         reach = np.abs(self._data.X) if self._linear else gram.diagonal()
-        level = 1.0 if self._data.classes is not None else np.abs(self._data.y).max(initial=0.0)
-        return Terms(float(reach.max(initial=0.0)), float(level))
+        level = 1.0 if self._data.classes is not None else 0.0
+        return Terms(float(reach.max(initial=0.0)), level)
 
     def predict(self, X: ArrayLike, value: ArrayLike) -> NDArray[Any]:
         """Labels for classification (f = 0 gives classes_[0]), f itself for regression."""

@@ -7,7 +7,7 @@ the maximum is over the rows x_j too, and the largest |y_j| (1 for labels) is ad
 
 On whole numbers f is zero on whole stretches of a path, and round-off would decide on the label
 there: otherwise for a kernel than for its matrix. This rule is the only one, for predictions and
-for curves.
+for curves. Where f predicts a number its sign decides nothing, and f is left as it is.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ ROUNDINGS = 4096.0
 class Terms:
     """What an intercept is made up of: the largest |k| between rows, the largest |y|.
 
-    Zeros where there is none.
+    Zeros where there is none. `roundings` is 0 where f predicts a number.
     """
 
     reach: float = 0.0
     level: float = 0.0
+    roundings: float = ROUNDINGS
 
     def rounded(self, f: Floats, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
         """f, with 0 where it is not told from 0; all arguments broadcast.
@@ -46,8 +47,10 @@ class Terms:
         largest : array
             The largest |k(x_i, x)| at each point.
         """
+        if not self.roundings:
+            return f
         size = np.multiply(coef_sum, np.maximum(largest, self.reach)) + self.level
-        return np.where(np.abs(f) <= ROUNDINGS * EPS * size, 0.0, f)
+        return np.where(np.abs(f) <= self.roundings * EPS * size, 0.0, f)
 
 
 __all__ = ["Terms"]
