@@ -34,6 +34,7 @@ import numpy as np
 import scipy.linalg
 
 from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .compensated import residual
 from .reasons import IndefiniteError, Reason, StuckError
 from .tolerances import (
     ASIDE,
@@ -176,25 +177,24 @@ class Walker:
     # ------------------------------------------------------------------ direction and step
 
     def factor(self) -> None:
-        G = self.system.coupling.block(self.free, self.free)
-        self.G = G.astype(np.longdouble)
+        self.G = G = np.ascontiguousarray(self.system.coupling.block(self.free, self.free))
         with warnings.catch_warnings():  # an exact zero pivot: `solve` says what it can
             warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
             self.lu = scipy.linalg.lu_factor(G, check_finite=False) if len(self.free) else None
 
     def solve(self, b: Floats) -> Floats:
-        """G_FF^-1 b, refined with residuals in extended precision.
+        """G_FF^-1 b, refined with residuals as if in twice the precision.
 
         Kernel matrices are often near singular, and a slope must not drown in its own noise.
         Refinement gives slopes to full precision while cond(G_FF) EPS < 1.
         """
+        b = np.ascontiguousarray(b)
         x = np.zeros_like(b)
         if self.lu is None:
             return x
         last = np.inf
         for _ in range(REFINEMENTS):
-            residual = (b - self.G @ x).astype(np.float64)
-            dx = scipy.linalg.lu_solve(self.lu, residual, check_finite=False)
+            dx = scipy.linalg.lu_solve(self.lu, residual(self.G, x, b), check_finite=False)
             size = np.abs(dx).max()
             if not size < 0.5 * last:
                 break
