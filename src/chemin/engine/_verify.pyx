@@ -55,6 +55,11 @@ cdef inline bint within(const Reach *r, Py_ssize_t i, double t, double x, double
     return x >= r.lo[i] + t * r.los[i] + b and x <= r.hi[i] + t * r.his[i] - b
 
 
+cdef inline double worse(double a, double b) noexcept nogil:
+    """The larger; what is no number is worse than any, and stays."""
+    return a if a >= b or a != a else b
+
+
 cdef class Core(Loop):
     """The compiled walk: blocks of steps, each of them verified; see the module's text."""
 
@@ -98,6 +103,7 @@ cdef class Core(Loop):
         """
         h_end[:] = h
         if self.n_moves == 0:
+            self._measure_drift(&h_end[0])
             return np.empty(0, dtype=np.intp)
         self.missed[:] = 0
         with nogil:
@@ -329,11 +335,11 @@ cdef class Core(Loop):
             keep = self.keep[i] + fabs(self.keep_value[i] + self.t * self.keep_slope[i])
             if j % 2 == 0:
                 level = self.value[i, j] + self.t * self.slope[i, j]
-                self.off_treads = max(self.off_treads, fabs(h[i] - level) / keep)
+                self.off_treads = worse(self.off_treads, fabs(h[i] - level) / keep)
             else:
                 x = self.value[i, j - 1] + self.t * self.slope[i, j - 1] - h[i]
                 x = max(x, h[i] - self.value[i, j + 1] - self.t * self.slope[i, j + 1])
-                self.off_pins = max(self.off_pins, x / keep)
+                self.off_pins = worse(self.off_pins, x / keep)
 
     cdef void _measure_departures(self, const double *h, double t0) noexcept nogil:
         """The same for variables that left a tread, at the breakpoint where they did."""
@@ -346,4 +352,4 @@ cdef class Core(Loop):
             x = h[i] - self.sigma[i] * dot(self.ns, &self.GW[self.slot_row[s], 0], &self.DZ[j, 0])
             x -= (self.mt1[j] - t0) * self.r[i]
             keep = self.keep[i] + fabs(self.keep_value[i] + self.mt1[j] * self.keep_slope[i])
-            self.off_treads = max(self.off_treads, fabs(x - self.left_from[s]) / keep)
+            self.off_treads = worse(self.off_treads, fabs(x - self.left_from[s]) / keep)

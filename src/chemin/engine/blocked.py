@@ -22,15 +22,18 @@ from .trace import Recorder
 BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
-CAREFUL = 32  # blocks with refined solves after one that has drifted,
-FEW = 128  # if no more variables are free; with more, only for blocks that cannot be shorter
+CAREFUL = 32  # blocks with refined solves after one that has drifted;
+FEW = 128  # with fresh inverses too, if no more variables are free; with more, only for blocks that
+# cannot be shorter
 REFRESH = 128  # blocks between two computations of h from the data
 
-NIL = 1e-13  # relative pivots below are zero,
-DOUBT = 1e-8  # and those between are left to the reference: an inverse is not that precise
-DOUBT_REFINED = 1e-11  # unless solves are refined
+DOUBT = 1e-8  # relative pivots below are judged by converged solves: an inverse is not precise
+DOUBT_REFINED = 1e-11  # enough; nor is one with solves refined once, below this
+CREEPING = 1e-8  # relative speeds below, of what blocks at a corner, are computed again first
 FRAIL = 1e-4  # pivots below this have the inverse computed again, in careful blocks
-REGULAR = 1e12  # condition numbers above this are left to the reference
+WORN = 1e-6  # |1 - H G_FF| above which a block begins with a fresh inverse; one refinement of
+RUINED = 1e-2  # a solve is enough below. Above this a block ends: refinement hardly converges
+BROKEN = -1  # the code of a block that could not be walked
 # What may drift in a block, in units of the two tolerances: certificates do not see it yet.
 KEEP = 10.0, 2.0
 MEND = 0.05  # of that: where drift is corrected
@@ -56,10 +59,13 @@ class BlockWalker:
         self.system, self.stair, self.z, self.t = system, stair.copy(), z.copy(), t
         self.recorder, self.rng = recorder, rng
         self.guard = False
-        self.progress: Callable[[float, int], None] = lambda t, events: None
+        self.progress: Callable[[float, int, int], None] = lambda t, events, helped: None
         self.core = core = _verify.Core(system, BLOCK)
         core.still, core.indefinite, core.down_first = tol.STILL, tol.INDEFINITE, tol.DOWN_FIRST
-        core.nil, core.frail = NIL, FRAIL
+        core.singular, core.aside = tol.SINGULAR, tol.ASIDE
+        core.frail, core.creeping = FRAIL, CREEPING
+        core.doubt, core.doubt_refined = DOUBT, DOUBT_REFINED
+        core.worn, core.ruined = WORN, RUINED
         core.longest = tol.LONG if system.unit_moves else np.inf
         core.look_again = LOOK_AGAIN if system.unit_moves else 0.0
         # The part of `keep` that moves with t.
@@ -101,9 +107,9 @@ class BlockWalker:
         """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
-        few, jumps = core.ns <= FEW, core.n_jumps
+        few = core.ns <= FEW
         core.reserve(core.ns + 2 * BLOCK + 2)
-        self.be_careful(self.careful)
+        self.be_careful(self.careful, few)
         core.precision = tol.PRECISION * min(1.0, self.system.pull(t0))
         watched, tolerance, keep = self.choose(way), self.tolerance, self.keep
         keep -= np.abs(self.linear[0] + t0 * self.linear[1])  # the core adds it where it stands
@@ -112,8 +118,9 @@ class BlockWalker:
             core.limit = self.length
             core.watch(watched, self.h, tolerance, keep, *self.linear)
             code = int(core.run(way, t_end))
-            missed = core.verify(self.h, t0, h_end)
-            if code != _loop.BROKEN and len(missed) == 0 and self.holds(jumps, h_end):
+            blind = code == _loop.BLIND  # a jump meets nothing that is watched
+            missed = self.unwatched(watched) if blind else core.verify(self.h, t0, h_end)
+            if not blind and len(missed) == 0 and self.holds():
                 self.length = min(2 * self.length, BLOCK)
                 self.careful = max(self.careful - 1, 0)
                 self.watching = max(WATCH, int(0.95 * self.watching))
@@ -122,44 +129,37 @@ class BlockWalker:
             core.restore(saved)
             if len(missed):
                 watched = self.watch_more(watched, missed)
-            elif few and not core.careful:
-                self.be_careful(CAREFUL)
-            elif code != _loop.BROKEN and self.length > SHORTEST:
+            elif not self.careful:
+                self.be_careful(CAREFUL, few)
+            elif not blind and self.length > SHORTEST:
                 self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
             elif not core.careful:
-                self.be_careful(1)
+                self.be_careful(self.careful, True)
             else:
-                return int(_loop.BROKEN)
+                return BROKEN
 
     def watch_more(self, watched: Ints, missed: Ints) -> Ints:
         """Those watched, and those that verification has found beyond a corner."""
         self.watching = int(1.5 * self.watching)
         return np.union1d(watched, missed)
 
-    def be_careful(self, blocks: int) -> None:
-        self.careful, self.core.careful = blocks, blocks > 0
-        self.core.doubt = DOUBT_REFINED if blocks else DOUBT
+    def be_careful(self, blocks: int, afresh: bool) -> None:
+        """Refined solves for so many blocks; `afresh`: with fresh inverses."""
+        self.careful = blocks
+        self.core.wary_from_the_start, self.core.careful = blocks > 0, blocks > 0 and afresh
 
-    def holds(self, jumps: int, h_end: Floats) -> bool:
+    def holds(self) -> bool:
         """Whether residuals have stayed on their stairs through the block."""
-        if max(self.core.off_treads, self.core.off_pins) > 1.0 or not np.all(np.isfinite(h_end)):
-            return False
-        free = self.core.free
-        return self.core.n_jumps == jumps or self.regular(free[free >= 0])
+        return bool(self.core.off_treads <= 1.0 and self.core.off_pins <= 1.0)  # no number is not
 
-    def regular(self, free: Ints) -> bool:
-        """After jumps: whether G_FF is regular indeed."""
-        G = self.system.coupling.block(free, free)
-        try:
-            H = np.linalg.inv(G)
-        except np.linalg.LinAlgError:
-            return False
-        return bool(np.linalg.norm(G, 1) * np.linalg.norm(H, 1) < REGULAR)
+    def unwatched(self, watched: Ints) -> Ints:
+        """The pinned variables that the block does not look at."""
+        return np.setdiff1d(np.flatnonzero(self.stair % 2 == 1), watched)
 
     def take_over(self, h_end: Floats) -> None:
         moves, events = self.core.record()
         self.passed += len(events)
-        self.progress(self.core.t, self.passed)
+        self.progress(self.core.t, self.passed, self.helper.events)
         self.core.commit()
         self.stair = self.core.stairs.copy()
         self.z = self.positions()
@@ -237,7 +237,7 @@ class BlockWalker:
         soon = self.core.urgency(self.h, rate, way)
         size = min(max(self.watching, int(np.count_nonzero(soon <= 0.0))), n_pinned - 1)
         # Verification is for variables that have a row; pinned ones of the border are watched.
-        chosen = ~self.system.coupling.has_row & (self.stair % 2 == 1)
+        chosen = (~self.system.coupling.has_row | self.core.unsettled()) & (self.stair % 2 == 1)
         chosen[np.argpartition(soon, size)[:size]] = True
         return np.flatnonzero(chosen)
 
@@ -265,7 +265,7 @@ class BlockWalker:
         return self.system.stairs.off(self.stair, self.h, self.core.t)
 
     def by_reference(self, way: float, t_end: float) -> bool:
-        """An event, or some, by the reference; True when it has arrived."""
+        """One step by the reference; True when it has arrived."""
         arrived = self.helper.walk(self, t_end)
         if not arrived:
             self.enter(way)
