@@ -228,7 +228,11 @@ def rows(o: argparse.Namespace) -> Iterator[Any]:
         some = np.sort(np.random.default_rng(0).permutation(len(y))[: o.rows])
         for kernel in o.kernels:
             for kind in o.paths:
-                line = row((name, kernel, kind), X[some], y[some], o.fits)
+                try:
+                    line = row((name, kernel, kind), X[some], y[some], o.fits)
+                except KeyboardInterrupt:  # before the walk has begun
+                    print(name, kernel, kind, f"no path in {PATIENCE:g} s", flush=True)
+                    continue
                 print(*(f"{c:.3g}" if isinstance(c, float) else c for c in line), flush=True)
                 yield line
 

@@ -11,7 +11,7 @@ cdef class Loop(WorkingSet):
         readonly Py_ssize_t n_jumps
         double[::1] jump  # a null vector, by slots
         public Py_ssize_t limit  # moves in a block, at most bcap
-        public double singular, doubt, doubt_refined, indefinite, creeping
+        public double singular, doubt, doubt_refined, indefinite, creeping, hard
         public double longest, tiny_t, look_again
 
     cdef int _run(self, double way, double t_end) noexcept nogil
@@ -23,6 +23,7 @@ cdef class Loop(WorkingSet):
     cdef void _corners(self, Py_ssize_t first, bint slot) noexcept nogil
     cdef int _settle(self, double way) noexcept nogil
     cdef bint _creeps(self, const Direction *d, const Hit *hit) noexcept nogil
+    cdef double _hardest(self) noexcept nogil
     cdef void _straighten(self, double way, bint slot) noexcept nogil
     cdef int _enter(self, Py_ssize_t w, int side, double way) noexcept nogil
     cdef int _leave(self, Py_ssize_t s, int side, double way) noexcept nogil

@@ -77,6 +77,8 @@ cdef class Loop(WorkingSet):
         self.far = fabs(t_end) if fabs(t_end) < INFINITY else 0.0
         self.straight = False
         self._watch_rates(way)
+        if self._hardest() > self.hard:
+            self._straighten(way, True)
         if self.arriving:
             self._corners(-1, True)
             self.arriving = False
@@ -215,6 +217,16 @@ cdef class Loop(WorkingSet):
             return fabs(d.z[w]) <= self.creeping * self._largest_of(d.z)
         speed = d.h[w] - d.t * (self.w_his[w] if hit.side > 0 else self.w_los[w])
         return fabs(speed) <= self.creeping * (self.w_root[w] * d.size + fabs(self.w_r[w]))
+
+    cdef double _hardest(self) noexcept nogil:
+        """The largest H_ss G_ss at the start of a block: how much larger than it G_FF^-1 makes b."""
+        cdef Py_ssize_t s, i
+        cdef double most = 0.0
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            if i >= 0:
+                most = max(most, fabs(self.H[s, s]) * self.root[i] * self.root[i])
+        return most
 
     cdef void _straighten(self, double way, bint slot) noexcept nogil:
         """z' again, with G_FF itself; for a slot, whose speed is part of it, to the last digits."""

@@ -73,6 +73,7 @@ cdef class Core(Loop):
         double[:, ::1] bent
         double[::1] turned, total, bent_border
         readonly double off_treads, off_pins
+        public double rounding  # of the terms that the block adds, what may drift
 
     def __init__(self, system, Py_ssize_t block):
         if block > MOST:
@@ -333,6 +334,8 @@ cdef class Core(Loop):
         for i in range(self.N):
             j = self.stair[i]
             keep = self.keep[i] + fabs(self.keep_value[i] + self.t * self.keep_slope[i])
+            if not has_row(&self.G, i):
+                keep += self.rounding * self._border_terms(i - self.n_rows)
             if j % 2 == 0:
                 level = self.value[i, j] + self.t * self.slope[i, j]
                 self.off_treads = worse(self.off_treads, fabs(h[i] - level) / keep)
@@ -340,6 +343,20 @@ cdef class Core(Loop):
                 x = self.value[i, j - 1] + self.t * self.slope[i, j - 1] - h[i]
                 x = max(x, h[i] - self.value[i, j + 1] - self.t * self.slope[i, j + 1])
                 self.off_pins = worse(self.off_pins, x / keep)
+
+    cdef double _border_terms(self, Py_ssize_t e) noexcept nogil:
+        """The sum of absolute terms that the block has added to a residual of the border.
+
+        At a start with z = 0 there are none before, and no unit that would make up for them.
+        """
+        cdef Py_ssize_t s, last = self.n_moves - 1
+        cdef double total = 0.0
+        if last < 0:
+            return 0.0
+        for s in range(self.ns):
+            if has_row(&self.G, self.owner[s]):
+                total += fabs(self.border[self.owner[s], e] * self.DZ[last, s])
+        return total
 
     cdef void _measure_departures(self, const double *h, double t0) noexcept nogil:
         """The same for variables that left a tread, at the breakpoint where they did."""

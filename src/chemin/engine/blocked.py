@@ -30,6 +30,8 @@ REFRESH = 128  # blocks between two computations of h from the data
 DOUBT = 1e-8  # relative pivots below are judged by converged solves: an inverse is not precise
 DOUBT_REFINED = 1e-11  # enough; nor is one with solves refined once, below this
 CREEPING = 1e-8  # relative speeds below, of what blocks at a corner, are computed again first
+# H_ss G_ss above which a block converges its first direction: it may be walked a long way, and what
+HARD = 1e4  # should stand still in it moves by so many roundings
 FRAIL = 1e-4  # pivots below this have the inverse computed again, in careful blocks
 WORN = 1e-6  # |1 - H G_FF| above which a block begins with a fresh inverse; one refinement of
 RUINED = 1e-2  # a solve is enough below. Above this a block ends: refinement hardly converges
@@ -63,9 +65,10 @@ class BlockWalker:
         self.core = core = _verify.Core(system, BLOCK)
         core.still, core.indefinite, core.down_first = tol.STILL, tol.INDEFINITE, tol.DOWN_FIRST
         core.singular, core.aside = tol.SINGULAR, tol.ASIDE
-        core.frail, core.creeping = FRAIL, CREEPING
+        core.frail, core.creeping, core.hard = FRAIL, CREEPING, HARD
         core.doubt, core.doubt_refined = DOUBT, DOUBT_REFINED
         core.worn, core.ruined = WORN, RUINED
+        core.rounding = KEEP[1] * tol.ROUNDING
         core.longest = tol.LONG if system.unit_moves else np.inf
         core.look_again = LOOK_AGAIN if system.unit_moves else 0.0
         # The part of `keep` that moves with t.
@@ -224,9 +227,14 @@ class BlockWalker:
         return system.tolerances(size, t, precision * tol.PRECISION, rounding * tol.ROUNDING)
 
     def sizes(self) -> Floats:
-        """The sums of absolute terms; they shrink and grow about as the multipliers do."""
-        grown = float(np.abs(self.z).sum()) / self.fresh_z
-        return grown * self.size + np.abs(self.system.q + self.core.t * self.system.r)
+        """The sums of absolute terms; they shrink and grow about as the multipliers do.
+
+        Those of the border are computed: there are none where a walk begins at z = 0.
+        """
+        coupling, z = self.system.coupling, np.abs(self.z)
+        size = float(z.sum()) / self.fresh_z * self.size
+        size[~coupling.has_row] = np.abs(coupling.border).T @ z[coupling.has_row]
+        return size + np.abs(self.system.q + self.core.t * self.system.r)
 
     def choose(self, way: float) -> Ints:
         """The pinned variables that may block soon; the direction is refined on the way."""
@@ -247,8 +255,11 @@ class BlockWalker:
         """Correct drift by one step with the inverse; False when the reference must do it."""
         if max(self.core.off_treads, self.core.off_pins) <= MEND:
             return True
+        drift = self.drift()  # of h from the data, if it has been computed since
+        if np.all(np.abs(drift) <= MEND * self.keep):
+            return True
         free = self.core.free
-        step = self.core.correct(self.drift()[free])
+        step = self.core.correct(drift[free])
         z = self.z[free] + step
         spare = 10.0 * self.core.precision * self.box[free]  # at a corner, and settled there
         low, high = self.level(-1)[free] - spare, self.level(1)[free] + spare
