@@ -165,9 +165,7 @@ def timed(kind: Kind, K: np.ndarray, y: tuple[np.ndarray, ...]) -> tuple[Any, fl
         return path, process_time() - begin, count
 
 
-def fits(
-    kind: Kind, K: np.ndarray, y: tuple[np.ndarray, ...], path: Any, number: int
-) -> float:
+def fits(kind: Kind, K: np.ndarray, y: tuple[np.ndarray, ...], path: Any, number: int) -> float:
     """The seconds of 100 fits over the range of the path, from some of them."""
     if number == 0:
         return np.nan
@@ -187,9 +185,7 @@ def fits(
     return (process_time() - begin) * GRID / max(made, 1)
 
 
-def row(
-    names: tuple[str, str, str], X: np.ndarray, y: np.ndarray, number: int
-) -> tuple[Any, ...]:
+def row(names: tuple[str, str, str], X: np.ndarray, y: np.ndarray, number: int) -> tuple[Any, ...]:
     kernel, kind, target = KERNELS[names[1]], KINDS[names[2]], targets(names[2], y)
     K = kernel(X)
     path, seconds, count = timed(kind, K, target)

@@ -27,7 +27,7 @@ def calls(monkeypatch):
 
 
 def one_hot(n, seed=0):
-    """Rows of zeros and ones, a third of them copies of others; labels that copies may disagree on."""
+    """Rows of zeros and ones, a third of them copies of others, with labels of their own."""
     rng = np.random.default_rng(seed)
     X = (rng.random((n, 12)) < 0.4).astype(float)
     X[2 * n // 3 :] = X[: n - 2 * n // 3]

@@ -51,7 +51,7 @@ cdef class Factor(System):
     cdef bint _judge_leaving(
         self, Py_ssize_t s, double *u, double *pivot, double *size
     ) noexcept nogil
-    cdef void _wear(self, double pivot) noexcept nogil
+    cdef void _wear(self) noexcept nogil
     cdef void _drop_slot(self, Py_ssize_t s) noexcept nogil
     cdef void _trade(
         self, double p, double q, double r, double first, double second

@@ -25,8 +25,8 @@ of rank two, with the vectors above and the 2 x 2 complement S of both:
 
     H + W S^-1 W',   W = (u_1, u_2)            S_jj = 1 / d_j,  S_12 = -(what u_1 does to the other)
 
-**Doubtful pivots** are judged with the solve converged: residuals as if in twice the precision, with
-G_FF gathered for the rest of the block.
+**Doubtful pivots** are judged with the solve converged: residuals as if in twice the precision,
+with G_FF gathered for the rest of the block.
 
 **Careful blocks.** An inverse that has been near singular on its way stays imprecise: terms
 d_j u_j u_j' that nearly cancel are much larger than their sum. After drift, blocks begin with a
@@ -308,7 +308,7 @@ cdef class Factor(System):
         for s in range(ns):
             self.zd[s] += gain * self.v[s]
         self.zd[new] = -gain
-        self.k += 1
+        self._wear()
 
     cdef void _as_entry(self, Py_ssize_t new, Py_ssize_t ns, double *u) noexcept nogil:
         """u = (v; -1), after `_schur`."""
@@ -362,9 +362,16 @@ cdef class Factor(System):
             size[0] = max(size[0], total)
         return True
 
-    cdef void _wear(self, double pivot) noexcept nogil:
-        """A pivot that is this part of its terms leaves their rounding, divided by it, in H."""
-        self.spoilt += EPS / pivot
+    cdef void _wear(self) noexcept nogil:
+        """The last change of H leaves its own rounding in it: EPS |d| u_s^2 G_ss at the most."""
+        cdef Py_ssize_t s, i
+        cdef double most = 0.0
+        cdef const double *u = &self.U[self.k, 0]
+        for s in range(self.ns):
+            i = self.owner[s]
+            most = max(most, fabs(u[s]) * self.root[i])
+        self.spoilt += EPS * fabs(self.d[self.k]) * most * most
+        self.k += 1
 
     cdef void _drop_slot(self, Py_ssize_t s) noexcept nogil:
         """H loses slot s, after `_leaving` has put H e_s into the next row of U; z' with it."""
@@ -375,7 +382,7 @@ cdef class Factor(System):
             self.zd[x] -= gain * u[x]
         self.zd[s] = 0.0
         self.d[self.k] = -1.0 / pivot
-        self.k += 1
+        self._wear()
 
     cdef void _trade(
         self, double p, double q, double r, double first, double second
@@ -408,7 +415,8 @@ cdef class Factor(System):
             u[x] = c * a + s * w[x]
             w[x] = c * w[x] - s * a
         self.d[self.k], self.d[self.k + 1] = 1.0 / large, 1.0 / small
-        self.k += 2
+        self._wear()
+        self._wear()
 
     # ------------------------------------------------------------------ solves to the last digits
 
@@ -446,9 +454,9 @@ cdef class Factor(System):
         Residuals are as if in twice the precision, as in the reference. False if it does not
         converge: then the inverse is too poor.
         """
-        cdef Py_ssize_t s, turn
+        cdef Py_ssize_t s, _turn
         cdef double size, largest, short, wanted, last = INFINITY
-        for turn in range(REFINEMENTS):
+        for _turn in range(REFINEMENTS):
             self._clear_empty(x)
             residual(
                 &self.GF[0, 0], self.cap, self.ns, x, b, &self.lacking[0], &self.lost[0]
@@ -480,16 +488,14 @@ cdef class Factor(System):
     # ------------------------------------------------------------------ careful blocks
 
     def prepare(self):
-        """A block begins: a wary one with G_FF, a careful one with a fresh inverse too."""
-        cdef bint fresh = self.careful or self.spoilt > self.worn
+        """A block begins; a wary one with G_FF and a fresh inverse."""
         self.held = False
-        self.wary = self.wary_from_the_start or fresh
-        if self.wary:
-            self._room_for_G()
-            with nogil:
-                self._hold()
-        if not fresh:
+        self.wary = self.wary_from_the_start or self.spoilt > self.worn
+        if not self.wary:
             return
+        self._room_for_G()
+        with nogil:
+            self._hold()
         if self.square is None or self.square.shape[0] != self.cap:
             self.square = np.zeros((self.cap, self.cap))
             self.lapack_work = np.zeros(LAPACK_BLOCK * self.cap)

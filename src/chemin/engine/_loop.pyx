@@ -219,7 +219,7 @@ cdef class Loop(WorkingSet):
         return fabs(speed) <= self.creeping * (self.w_root[w] * d.size + fabs(self.w_r[w]))
 
     cdef double _hardest(self) noexcept nogil:
-        """The largest H_ss G_ss at the start of a block: how much larger than it G_FF^-1 makes b."""
+        """The largest H_ss G_ss at the start of a block: how much G_FF^-1 enlarges rounding."""
         cdef Py_ssize_t s, i
         cdef double most = 0.0
         for s in range(self.ns):
@@ -257,7 +257,6 @@ cdef class Loop(WorkingSet):
             return C_INDEFINITE
         if pivot <= self.singular * size or pivot * self.span[i] <= 0.5 * self.tol[i]:
             return self._enter_by_jump(w, side, way, schur)
-        self._wear(pivot / size)
         self.wary = self.wary or doubtful
         self._occupy(w, side, way)
         self._add_slot(ns, ns, schur)
@@ -278,7 +277,7 @@ cdef class Loop(WorkingSet):
                 return C_INDEFINITE
             if unit * inverse <= self.singular * size:
                 return self._leave_by_jump(s, side, way, inverse)
-        self._wear(unit * inverse / size)
+            u[s] = inverse
         self.wary = self.wary or doubtful
         self._vacate(s, side)
         self._drop_slot(s)

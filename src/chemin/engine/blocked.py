@@ -1,7 +1,7 @@
 """The fast walk: blocks of steps in the compiled core, each of them verified.
 
-The same walk as `reference.Walker`, event by event. The reference itself takes over for an event
-when a pivot is neither clearly regular nor clearly zero, or when the inverse is no longer trusted.
+The same walk as `reference.Walker`, event by event. The reference itself takes over for a step when
+no inverse is precise enough: the last resort.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .trace import Recorder
 BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
-CAREFUL = 32  # blocks with refined solves after one that has drifted;
-FEW = 128  # with fresh inverses too, if no more variables are free; with more, only for blocks that
-# cannot be shorter
+CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
+FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 REFRESH = 128  # blocks between two computations of h from the data
 
+NIL = 1e-13  # relative pivots below are zero: they are made of the rounding of G_FF itself
 DOUBT = 1e-8  # relative pivots below are judged by converged solves: an inverse is not precise
 DOUBT_REFINED = 1e-11  # enough; nor is one with solves refined once, below this
 CREEPING = 1e-8  # relative speeds below, of what blocks at a corner, are computed again first
@@ -64,7 +64,7 @@ class BlockWalker:
         self.progress: Callable[[float, int, int], None] = lambda t, events, helped: None
         self.core = core = _verify.Core(system, BLOCK)
         core.still, core.indefinite, core.down_first = tol.STILL, tol.INDEFINITE, tol.DOWN_FIRST
-        core.singular, core.aside = tol.SINGULAR, tol.ASIDE
+        core.singular, core.aside = NIL, tol.ASIDE
         core.frail, core.creeping, core.hard = FRAIL, CREEPING, HARD
         core.doubt, core.doubt_refined = DOUBT, DOUBT_REFINED
         core.worn, core.ruined = WORN, RUINED
@@ -74,9 +74,13 @@ class BlockWalker:
         # The part of `keep` that moves with t.
         self.linear = [KEEP[0] * tol.PRECISION * u for u in system.unit]
         self.box = np.minimum(1.0, system.stairs.span())
+        # What the border makes of the box of one variable, at the most.
+        has_row, border = system.coupling.has_row, np.abs(system.coupling.border)
+        self.edge = (border * self.box[has_row, None]).max(axis=0, initial=0.0)
         self.passed = 0
         self.helper = Helper()
-        self.length, self.watching, self.careful = BLOCK, WATCH, 0
+        self.length, self.watching = BLOCK, WATCH
+        self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
 
     # ------------------------------------------------------------------ the loop
 
@@ -112,7 +116,7 @@ class BlockWalker:
         h_end = np.empty_like(self.h)
         few = core.ns <= FEW
         core.reserve(core.ns + 2 * BLOCK + 2)
-        self.be_careful(self.careful, few)
+        self.be_careful(self.careful, few or self.afresh)
         core.precision = tol.PRECISION * min(1.0, self.system.pull(t0))
         watched, tolerance, keep = self.choose(way), self.tolerance, self.keep
         keep -= np.abs(self.linear[0] + t0 * self.linear[1])  # the core adds it where it stands
@@ -134,10 +138,11 @@ class BlockWalker:
                 watched = self.watch_more(watched, missed)
             elif not self.careful:
                 self.be_careful(CAREFUL, few)
+            elif not core.careful:
+                self.afresh = True
+                self.be_careful(CAREFUL, True)
             elif not blind and self.length > SHORTEST:
                 self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
-            elif not core.careful:
-                self.be_careful(self.careful, True)
             else:
                 return BROKEN
 
@@ -147,8 +152,8 @@ class BlockWalker:
         return np.union1d(watched, missed)
 
     def be_careful(self, blocks: int, afresh: bool) -> None:
-        """Refined solves for so many blocks; `afresh`: with fresh inverses."""
-        self.careful = blocks
+        """Refined solves for so many blocks; `afresh`: with inverses after frail pivots too."""
+        self.careful, self.afresh = blocks, blocks > 0 and self.afresh
         self.core.wary_from_the_start, self.core.careful = blocks > 0, blocks > 0 and afresh
 
     def holds(self) -> bool:
@@ -221,10 +226,14 @@ class BlockWalker:
 
     @property
     def keep(self) -> Floats:
-        """How far residuals may drift."""
+        """How far residuals may drift; those of the border as far as z at a corner is known."""
         precision, rounding = KEEP
         system, t, size = self.system, self.core.t, self.sizes()
-        return system.tolerances(size, t, precision * tol.PRECISION, rounding * tol.ROUNDING)
+        keep = system.tolerances(size, t, precision * tol.PRECISION, rounding * tol.ROUNDING)
+        keep[~system.coupling.has_row] += (
+            precision * tol.PRECISION * min(1.0, system.pull(t)) * self.edge
+        )
+        return keep
 
     def sizes(self) -> Floats:
         """The sums of absolute terms; they shrink and grow about as the multipliers do.
@@ -255,11 +264,8 @@ class BlockWalker:
         """Correct drift by one step with the inverse; False when the reference must do it."""
         if max(self.core.off_treads, self.core.off_pins) <= MEND:
             return True
-        drift = self.drift()  # of h from the data, if it has been computed since
-        if np.all(np.abs(drift) <= MEND * self.keep):
-            return True
         free = self.core.free
-        step = self.core.correct(drift[free])
+        step = self.core.correct(self.drift()[free])
         z = self.z[free] + step
         spare = 10.0 * self.core.precision * self.box[free]  # at a corner, and settled there
         low, high = self.level(-1)[free] - spare, self.level(1)[free] + spare

@@ -9,6 +9,8 @@ double is needed: on some machines it is a double.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..problems.staircase import Floats
@@ -50,6 +52,8 @@ def _halves(a: Floats | float) -> tuple[Floats | float, Floats | float]:
 
 
 try:
-    from ._compensated import symmetric_residual as residual
+    from ._compensated import symmetric_residual
 except ImportError:  # a source tree on the path, nothing compiled
-    residual = residual_by_numpy
+    symmetric_residual = residual_by_numpy
+
+residual: Callable[[Floats, Floats, Floats], Floats] = symmetric_residual
