@@ -34,12 +34,12 @@ cdef inline void add(double p, double *total, double *lost) noexcept nogil:
 cdef inline void add_product(double a, double b, double *total, double *lost) noexcept nogil:
     """total += a b; what is rounded off goes to `lost`."""
     cdef double p = a * b
-    cdef double au = upper(a), bu = upper(b)
-    cdef double al = a - au, bl = b - bu
-    cdef double e = au * bu - p
-    e += au * bl
-    e += al * bu
-    lost[0] += e + al * bl
+    cdef double a_up = upper(a), b_up = upper(b)
+    cdef double a_low = a - a_up, b_low = b - b_up
+    cdef double e = a_up * b_up - p
+    e += a_up * b_low
+    e += a_low * b_up
+    lost[0] += e + a_low * b_low
     add(p, total, lost)
 
 

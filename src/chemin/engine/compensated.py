@@ -41,8 +41,8 @@ def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 def _product(a: Floats, b: float) -> tuple[Floats, Floats]:
     """a b, and what its rounding has lost."""
     p = a * b
-    (au, al), (bu, bl) = _halves(a), _halves(b)
-    return p, (((au * bu - p) + au * bl) + al * bu) + al * bl
+    (a_up, a_low), (b_up, b_low) = _halves(a), _halves(b)
+    return p, (((a_up * b_up - p) + a_up * b_low) + a_low * b_up) + a_low * b_low
 
 
 def _halves(a: Floats | float) -> tuple[Floats | float, Floats | float]:
