@@ -214,3 +214,46 @@ def test_the_majority_is_not_all_there_is():
     y = (X[:, 0] > 0.7).astype(int)
     model = chemin.PathSVC(kernel="rbf", gamma=1e-3).fit(X, y)
     assert model.score(X, y) > 0.9
+
+
+# ---------------------------------------------------------------------- found by attacks
+
+
+@pytest.mark.parametrize("max_events", [1, 2, 3, 4])
+def test_few_events_and_a_far_start(max_events):
+    """Oracle: the walk with no limit; a limit inside the first block was an IndexError."""
+    rng = np.random.default_rng(47)
+    n = int(rng.integers(3, 12))
+    X, y = rng.normal(size=(n, 1)), rng.normal(size=n)
+    labels = (y > np.median(y)).astype(int)
+    path = svc_path(X, labels, kernel="linear", max_events=max_events)
+    assert path.n_events <= max_events
+    assert path.complete or path.reason == f"max_events = {max_events} reached"
+    X = np.array([-0.8, -1.3, -0.2, 0.4, 1.1, 0.1, -0.6, -0.8])[:, None]
+    y = [7487.5, 16347.8, 2727.7, -12333.3, -1, 1.6, 0.2, -1.7]
+    assert nu_svr_path(X, y, nu=0.5, kernel="linear", max_events=max_events).n_events <= max_events
+
+
+@pytest.mark.parametrize("power", [-40, -24, -20, 0, 20])
+def test_one_class_with_small_kernels(power):
+    """Oracle: powers of two change no rounding, so the same points are outside at every scale."""
+    X = np.random.default_rng(0).normal(size=(20, 2)) + 3
+    scale = 2.0**power
+    path = chemin.one_class_path(X * scale, kernel="linear")
+    plain = chemin.one_class_path(X, kernel="linear")
+    np.testing.assert_array_equal(path.predict(X * scale, 0.5), plain.predict(X, 0.5))
+
+
+def test_an_empty_path_says_why():
+    """Oracle: the reason, at any value and in any method."""
+    K = np.array([[0.0025954606553391718, -0.004774967144315061],
+                  [-0.004774967144315061, 0.008784687674762235]])  # fmt: skip
+    weight = [1532.0234331857403, 0.001892115267685973]
+    path = svc_path(K, [0, 1], kernel="precomputed", cost=0.9, sample_weight=weight)
+    turned = path.turn("cost", at=3.5641915989148263e-09, stop=0.282630117791504)
+    if np.isnan(turned.start):
+        assert not turned.complete
+        with pytest.raises(ValueError, match="this path is empty: round-off"):
+            turned.at(turned.start)
+    else:
+        assert_exact(turned)

@@ -61,7 +61,8 @@ def svc_path(
         form holds). Default stop: 1e-4 of the start. 0 means to the end. Along the cost: by default
         upward, from 0.0001 to 0.9999.
     sample_weight, class_weight : as in sklearn.svm.SVC
-        A weight of k equals k repeated rows, a weight of 0 a removed row.
+        A weight of k equals k repeated rows, a weight of 0 a removed row. So "balanced" counts a
+        row by its weight, where scikit-learn counts every row once.
     intercept : bool
         Whether f has an intercept, unpenalised.
     max_events : int or None

@@ -297,9 +297,9 @@ class Path:
 
     def _t(self, values: ArrayLike) -> Floats:
         """Values of the parameter as t, checked against what has been walked."""
-        v = check_values(values, self.parameter)
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
+        v = check_values(values, self.parameter)
         top, bottom = max(self.start, self.stop), min(self.start, self.stop)
         if self.closed_above:
             top = self._problem.highest_value
@@ -395,7 +395,7 @@ class Path:
             return Terms()
         gram = self._problem.system.coupling.gram
         reach = np.abs(self._data.X) if self._linear else gram.diagonal()
-        level = 1.0 if self._data.classes is not None else 0.0
+        level = 1.0 if self._problem.target == "labels" else 0.0
         return Terms(float(reach.max(initial=0.0)), level)
 
     def predict(self, X: ArrayLike, value: ArrayLike) -> NDArray[Any]:
@@ -634,8 +634,9 @@ class Path:
         - A path of the C-SVM turns to "lambda" or "cost", one of quantile regression to "lambda" or
           "tau".
         - Paths of the nu-SVR and of the epsilon-SVR turn to "lambda", "nu" or "epsilon". From one
-          to the other the solution stays the same, at the equivalent nu or epsilon. Where that one
-          is not unique (an edge of the tube without points) it is that of the walk.
+          to the other the coefficients stay the same, at the equivalent nu or epsilon. Where an
+          edge of the tube has no points, intercept and epsilon of a nu-SVR are not unique: the new
+          path gives the middle of what they may be.
 
         Parameters
         ----------

@@ -145,3 +145,12 @@ def test_goes_on():
         path = lasso_path(X, y, stop=stop)
         assert path.goes_on == (whole.breakpoints.min() < stop)
     assert not lasso_path(X, y, max_events=2).goes_on
+
+
+@pytest.mark.parametrize("ends", [{}, {"start": 0.2, "stop": 0.8}])
+def test_a_minimum_at_the_lower_end_of_a_cost_path(ends):
+    """Oracle: no exception; nothing lies below the cost at which such paths may begin."""
+    X, y = np.arange(6.0)[:, None], [0, 1, 0, 0, 1, 0]
+    family = Family(svc_path, X, y, along="cost", kernel="linear", **ends)
+    curve = CrossValidation(2)(family)
+    assert curve.range[0] >= 1e-4

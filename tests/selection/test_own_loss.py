@@ -104,5 +104,5 @@ def test_the_default_is_what_the_problem_names(labels, numbers, monkeypatch):
     monkeypatch.setattr(SVC, "criterion", "loss")
     splits = list(StratifiedKFold(3).split(*labels))
     monkeypatch.setattr(SVC, "own_loss", Problem.own_loss)
-    with pytest.raises(ValueError, match="svc has no training loss of its own to choose by"):
+    with pytest.raises(ValueError, match="scoring must name a scorer for svc in "):
         CrossValidation(splits)(Family(svc_path, *labels))

@@ -237,7 +237,7 @@ class Walker:
     def first_block(self, move: Move) -> float:
         """The ratio test: how far until the first variable reaches the end of its stair."""
         gaps = np.maximum(self.gaps(), 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             steps = np.where(move.closing > 0, gaps / move.closing, np.inf)
         self.blocking = steps <= steps.min()
         return float(steps.min())
@@ -252,7 +252,7 @@ class Walker:
         narrow = 1.0 + self.rng.random(len(self.rows))  # of stairs that have no width
         for _ in range(self.patience):
             move = self.move(way)
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 steps = np.where(near & (move.closing > 0), offset / move.closing, np.inf)
             side, k = np.unravel_index(np.argmin(steps), steps.shape)
             if not np.isfinite(steps[side, k]):

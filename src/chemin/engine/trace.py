@@ -122,6 +122,8 @@ class Recorder:
         """The first `count` moves, and no more."""
         for column in self.moves:
             del column[count:]
+        if self.first is not None and self.first >= count:
+            self.first = None
 
     def forget_below(self, t: float) -> None:
         """Nothing has ever happened: keep the walk down to t, and no more."""

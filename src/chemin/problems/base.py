@@ -177,7 +177,10 @@ class Problem(ABC):
         Convex and piecewise linear in m_i = side_i f_i + shift_i. Targets are labels -1 and 1, or
         numbers.
         """
-        raise ValueError(f"{self.name} has no training loss of its own to choose by")
+        raise ValueError(
+            f"scoring must name a scorer for {self.name} in {self.parameter}: its training loss is "
+            "not a criterion on new points"
+        )
 
     def name_stairs(self, variable: Ints, stair: Ints) -> Ints:
         """Columns of the staircase table as positions in `stair_names`."""

@@ -403,8 +403,10 @@ class _Run:
         """Whether a path has events below the range; asked for a minimum at its lower end only."""
         if path.goes_on:
             return True
-        ask = {"start": low, "stop": 0.0, "max_events": 1}
-        return low > 0 and any(
+        ends = path.problem.default_range
+        lowest = 0.0 if ends is None else ends[0]
+        ask = {"start": low, "stop": lowest, "max_events": 1}
+        return low > lowest and any(
             self.family.walk(trial.train, trial.times, **ask).n_events > 0 for trial in self.trials
         )
 
@@ -432,6 +434,8 @@ class _Run:
         first = [] if known is not None else [delayed(self.work.walk_all)()]
         found = self._parallel([*first, *(walk(trial) for trial in self.trials)])
         path, walks = (known, found) if known is not None else (found[0], found[1:])
+        if np.isnan(path.start):
+            raise ValueError(f"the path on all rows is empty: {path.reason}")
         self.family.remember(path)
         if self.family.stop is None:
             wanted = path.stop * (1 + SAME)
@@ -455,6 +459,12 @@ class _Run:
                 f"a path ended early, and the curve with it, at {full.parameter} = {low:.4g}"
                 + ("" if full.complete else f": {full.reason}"),
                 stacklevel=5,
+            )
+        if not low < top:
+            ended = next(w.reason for w in (full, *walks) if w.stop == max(stops))
+            raise ValueError(
+                f"the paths of the folds have no {full.parameter} in common: one ends at "
+                f"{low:.4g}, above the start of all others ({ended})"
             )
         if not full.closed_above:
             return low, min(starts), min(starts)

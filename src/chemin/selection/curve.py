@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._checks import check_positive
 from ..path import Path
 from .piecewise import Floats, Piecewise, total
 
@@ -299,9 +300,10 @@ class Curve:
         float
             Of several, that with the smallest loss.
         """
-        extra = self._one_standard_error() if tolerance is None else float(tolerance)
-        if not extra >= 0:
-            raise ValueError(f"tolerance must be a number >= 0 or None, got {tolerance!r}")
+        if tolerance is None:
+            extra = self._one_standard_error()
+        else:
+            extra = check_positive(tolerance, "tolerance", zero=True, inf=True)
         low, high = self._below(self.minimum + extra)
         cells = self._cells(low, high)
         middles = np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1])

@@ -12,6 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._checks import check_positive
 from ..path import Path
 from . import scorers
 from .criteria import ABOVE, LeaveOneOut, check_whole, knots_and_middles
@@ -64,8 +65,8 @@ class LeaveOneOutOnPath(LeaveOneOut):
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(scoring=scoring, n_jobs=n_jobs)
-        if margin is not None and not (np.isfinite(margin) and margin >= 0):
-            raise ValueError(f"margin must be a number >= 0 or None, got {margin!r}")
+        if margin is not None:
+            margin = check_positive(margin, "margin", zero=True)
         check_whole(n_values, "n_values", 2)
         self.margin, self.n_values = margin, n_values
 
