@@ -14,6 +14,7 @@ from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from chemin.engine._blas cimport dot
+from chemin.engine._working_set cimport noise_z
 
 FULL, ARRIVED, SINGULAR_PIVOT, RAY, INDEFINITE_PIVOT, BLIND = range(6)
 
@@ -132,7 +133,7 @@ cdef class Loop(WorkingSet):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            rate, noise = d.z[s], self._noise_z(d, i)
+            rate, noise = d.z[s], noise_z(d, self.blur[i])
             if rate > noise:
                 gap = self.hi[s] - self.zs[s]
             elif rate < -noise:

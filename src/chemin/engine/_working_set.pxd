@@ -13,6 +13,11 @@ cdef struct Direction:  # z' of the slots, h' of the rows, t': 0 in a jump
     double still_z, still_h, part_h, size, span
 
 
+cdef inline double noise_z(const Direction *d, double blur) noexcept nogil:
+    """Below this the z of a slot does not move."""
+    return max(d.still_z, blur / d.span)
+
+
 cdef class WorkingSet(Record):
     cdef:
         # rows: the watched pinned variables
@@ -48,7 +53,6 @@ cdef class WorkingSet(Record):
     cdef Direction _onward(self, double way) noexcept nogil
     cdef Direction _along(self, const double *z) noexcept nogil
     cdef double _longest_jump(self, const double *z) noexcept nogil
-    cdef double _noise_z(self, const Direction *d, Py_ssize_t i) noexcept nogil
     cdef double _noise_h(self, const Direction *d, Py_ssize_t w) noexcept nogil
     cdef double _size(self, const double *z) noexcept nogil
     cdef double _largest_of(self, const double *z) noexcept nogil

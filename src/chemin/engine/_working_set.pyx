@@ -174,10 +174,6 @@ cdef class WorkingSet(Record):
                 least = min(least, self.box[i] / fabs(z[s]))
         return max(1.0, least)
 
-    cdef double _noise_z(self, const Direction *d, Py_ssize_t i) noexcept nogil:
-        """Below this z_i does not move."""
-        return max(d.still_z, self.blur[i] / d.span)
-
     cdef double _noise_h(self, const Direction *d, Py_ssize_t w) noexcept nogil:
         """Below this the residual of row w does not move."""
         return (
@@ -252,7 +248,7 @@ cdef class WorkingSet(Record):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            rate, noise = d.z[s], self._noise_z(d, i)
+            rate, noise = d.z[s], noise_z(d, self.blur[i])
             if rate > noise and self.off_hi[i] < INFINITY:
                 if self.off_hi[i] / rate < hit.step:
                     hit[0] = Hit(self.off_hi[i] / rate, s, True, 1)
@@ -282,7 +278,7 @@ cdef class WorkingSet(Record):
             if i < 0:
                 continue
             rate = d.z[s]
-            if fabs(rate) <= self._noise_z(d, i):
+            if fabs(rate) <= noise_z(d, self.blur[i]):
                 continue
             if self.off_hi[i] < INFINITY:
                 self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
