@@ -461,7 +461,7 @@ class _Run:
                 stacklevel=5,
             )
         if not low < top:
-            ended = next(w.reason for w in (full, *walks) if w.stop == max(stops))
+            ended = [full.reason, *(walk.reason for walk in walks)][int(np.argmax(stops))]
             raise ValueError(
                 f"the paths of the folds have no {full.parameter} in common: one ends at "
                 f"{low:.4g}, above the start of all others ({ended})"
