@@ -354,6 +354,62 @@ def lasso_path(
     return walk_path("lasso", data, spec, **walk)
 
 
+def quadratic_svc_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    rho: float = 1.0,
+    h: float = np.inf,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: dict[Any, float] | str | None = None,
+    intercept: bool = False,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the SVM with a squared or Huber-type hinge while lambda moves.
+
+        min  lambda/2 |f|^2 + 1/2 sum_i w_i L(y_i (f(x_i) + b))
+
+        L(m) = 0 above rho, (rho - m)^2 on [rho - h, rho], 2 h (rho - m) - h^2 below
+
+    Between events solutions are rational in lambda; they are followed exactly. The parameters that
+    are not listed are those of `svc_path`.
+
+    Parameters
+    ----------
+    rho : float, > 0
+        Margins above it cost nothing.
+    h : float, > 0
+        How far below rho the loss is quadratic; infinite for the squared hinge.
+    intercept : bool
+        Whether f has an intercept, unpenalised.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = chemin.quadratic_svc_path(X[50:], y[50:], rho=1.1, h=0.2)
+    >>> path.certificate(0.01 * path.start).exact
+    True
+
+    References
+    ----------
+    Karasuyama, Takeuchi (2011). Nonlinear regularization path for quadratic loss support vector
+    machines. IEEE Transactions on Neural Networks 22.
+    """
+    spec = make_spec("quadratic_svc", rho=rho, h=h, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("quadratic_svc", X, y, spec, similar, sample_weight, walk, class_weight)
+
+
 # ---------------------------------------------------------------------- shared
 
 

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from ..kernels import Ridged
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .progress import Progress
 from .reasons import End, Reason, StopWalk, WalkEnd
+from .rational import RationalWalker
 from .rescue import RescuedWalker, regularise
 from .tolerances import EPS, PRECISION, ROUNDING, reference_asked_for
-from .trace import Recorder, Trace
+from .trace import CurvedRecorder, Recorder, Trace
 
 try:
     from .blocked import BlockWalker
@@ -33,11 +35,21 @@ DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 def make_walker(system: StaircaseSystem, *args: Any) -> Any:
     """The compiled engine, or the readable one when CHEMIN_ENGINE=reference.
 
-    Pins that move with t are walked by the readable one.
+    Pins that move with t, and ramps at a fixed t, are walked by the readable one.
     """
-    if BlockWalker is None or system.stairs.moving_pins or reference_asked_for():
-        return RescuedWalker(system, *args)
+    plain = system.soft is None and not isinstance(system.coupling, Ridged)
+    if BlockWalker is None or system.stairs.moving_pins or not plain or reference_asked_for():
+        return make_reference(system, *args)
     return BlockWalker(system, *args)
+
+
+def make_reference(system: StaircaseSystem, *args: Any) -> RescuedWalker:
+    """The readable engine; on ramps it walks along rational functions."""
+    return (RescuedWalker if system.soft is None else RationalWalker)(system, *args)
+
+
+def make_recorder(system: StaircaseSystem, *args: Any) -> Recorder:
+    return (Recorder if system.soft is None else CurvedRecorder)(*args)
 
 
 def phase_one(
@@ -95,6 +107,7 @@ def polish(
 def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floats, Floats]:
     """z with pins where they are, and how far residuals are off their stairs; 0 for solutions."""
     z = np.where(stair % 2 == 1, system.stairs.level(stair, t), z)
+    system = system.tangent(z, t)
     drift = system.stairs.off(stair, system.residual(z, t), t)
     size = system.coupling.magnitude(z) + np.abs(system.q + t * system.r)
     settled = np.all(np.abs(drift) <= system.tolerances(size, t, PRECISION, ROUNDING))
@@ -151,7 +164,7 @@ def climb(
     rng: np.random.Generator,
 ) -> tuple[Ints, Floats, float]:
     """Up to where nothing changes any more, and above the stop."""
-    climber = RescuedWalker(system, stair, z, t, Recorder(), rng)
+    climber = make_reference(system, stair, z, t, make_recorder(system), rng)
     climber.walk(np.inf)
     if stop is not None and climber.t <= stop:
         climber.walk(ABOVE * stop)
@@ -180,11 +193,11 @@ def carry_on_here(
     careful = again and len(system) <= CAREFUL
     try:
         if not regular:
-            stair, z = regularise(system, stair, z, t)
+            stair, z = regularise(system.tangent(z, t), stair, z, t)
         stair, z = polish(system, stair, z, t, rng)
     except WalkEnd as error:
         return walk.nothing(stair, z, error.end)
-    return walk.go(stair, z, t, RescuedWalker if careful else make_walker, rng)
+    return walk.go(stair, z, t, make_reference if careful else make_walker, rng)
 
 
 @dataclass(frozen=True)
@@ -199,7 +212,8 @@ class Walk:
 
     def nothing(self, stair: Ints, z: Floats, end: End) -> Trace:
         """No walk at all, with the reason."""
-        return Trace.build(Recorder(), stair, z, self.system.stairs, trim=False, end=end)
+        recorder = make_recorder(self.system)
+        return Trace.build(recorder, stair, z, self.system.stairs, trim=False, end=end)
 
     def go(
         self, stair: Ints, z: Floats, t: float, make: Callable[..., Any], rng: np.random.Generator
@@ -208,7 +222,7 @@ class Walk:
         system = self.system
         box = np.minimum(1.0, system.stairs.span(t))
         box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
-        recorder = Recorder(box, system.pull, self.max_events, system.coupling.dot)
+        recorder = make_recorder(system, box, system.pull, self.max_events, system.coupling.dot)
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)

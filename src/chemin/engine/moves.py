@@ -4,11 +4,8 @@ A walk is a chain of moves. On move j the parameter goes from t0_j to t1_j and t
 `entries(j)` change; the others stand still. A jump stands at t0 = t1. How far a move has come is
 told by its *part* p in [0, 1], not by t: t = t0 + p (t1 - t0), and a jump has parts too.
 
-    straight       z(p) = z(0) + p length rate
-    rational       z(p) = z(0) + d (A + d D)^-1 (c - D z(0)),   d = p (t1 - t0)
-
-The second kind does not exist yet. It needs `change` (by its Krylov form), `ends` and `final_rate`;
-`inside` is worth a method of its own, which multiplies the basis by phi once for all parts.
+    straight       z(p) = z(0) + s rate,                                             s = p length
+    rational       z(p) = z(0) + s rate + sum_k weight_k s^2 / (1 - s near_k)
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -149,7 +147,97 @@ class StraightMoves(Moves):
         return cls(at, at, pointer, index, np.ones(1), change[index])
 
 
-KINDS: dict[str, type[Moves]] = {StraightMoves.kind: StraightMoves}
+@dataclass(frozen=True)
+class RationalMoves(StraightMoves):
+    """z(p) = z(0) + s rate + sum_k weight_k s^2 / (1 - s near_k), s = p length.
+
+    Move j has the poles near[poles[j]:poles[j + 1]], each with a weight for each of its entries.
+    One without poles is straight, and so is a jump.
+    """
+
+    poles: Ints  # (moves + 1,)
+    near: Floats  # one over the distance of each pole
+    weight: Floats  # (entries, poles) of each move by rows, one move after the other
+
+    kind = "rational"
+    degree = None
+
+    @cached_property
+    def _weights(self) -> Ints:
+        """Where the weights of each move begin."""
+        return np.concatenate([[0], np.cumsum(np.diff(self.pointer) * np.diff(self.poles))])
+
+    def _form(self, j: int) -> tuple[Floats, Floats]:
+        """(k,) near and (entries, k) weight of move j."""
+        near = self.near[self.poles[j] : self.poles[j + 1]]
+        weight = self.weight[self._weights[j] : self._weights[j + 1]]
+        return near, weight.reshape(len(self.entries(j)), len(near))
+
+    def change(self, j: int, parts: Floats) -> Floats:
+        return super().change(j, parts) + self._bends(j, parts) @ self._form(j)[1].T
+
+    def _bends(self, j: int, parts: Floats) -> Floats:
+        """(parts, k): s^2 / (1 - s near_k)."""
+        s = (parts * self.length[j])[:, None]
+        return s * s / (1.0 - s * self._form(j)[0])
+
+    def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
+        Moves.advance(self, z, j, part)
+
+    def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
+        """The weights meet phi once for all parts."""
+        rows = phi[self.entries(j)]
+        line, bent = self.length[j] * (self.rate[self.part(j)] @ rows), self._form(j)[1].T @ rows
+        return lambda parts: parts[:, None] * line + self._bends(j, parts) @ bent
+
+    def ends(self, moves: slice) -> Floats:
+        first = self.pointer[moves.start]
+        return self._whole[first : self.pointer[moves.stop]].copy()
+
+    @cached_property
+    def _whole(self) -> Floats:
+        """What each entry comes to in its move."""
+        out = super().ends(slice(0, len(self)))
+        for j in np.flatnonzero(np.diff(self.poles)):
+            out[self.part(j)] += self._form(j)[1] @ self._bends(j, np.ones(1))[0]
+        return out
+
+    def final_rate(self, j: int) -> Floats:
+        near, weight = self._form(j)
+        s = self.length[j]
+        left = 1.0 - s * near
+        return self.rate[self.part(j)] + weight @ (s * (2.0 - s * near) / (left * left))
+
+    def some(self, first: int, last: int) -> RationalMoves:
+        straight = super().some(first, last)
+        lead, end = int(self.poles[first]), int(self.poles[last])
+        return RationalMoves(
+            **straight.arrays(),
+            poles=self.poles[first : last + 1] - lead,
+            near=self.near[lead:end],
+            weight=self.weight[self._weights[first] : self._weights[last]],
+        )
+
+    def then(self, other: RationalMoves) -> RationalMoves:  # type: ignore[override]
+        return RationalMoves(
+            **super().then(other).arrays(),
+            poles=np.append(self.poles, self.poles[-1] + other.poles[1:]),
+            near=np.append(self.near, other.near),
+            weight=np.append(self.weight, other.weight),
+        )
+
+    @classmethod
+    def jump(cls, t: float, change: Floats) -> RationalMoves:
+        return cls.without_poles(StraightMoves.jump(t, change))
+
+    @classmethod
+    def without_poles(cls, straight: StraightMoves) -> RationalMoves:
+        """Straight moves as such of this kind."""
+        none = np.zeros(len(straight) + 1, np.intp)
+        return cls(**straight.arrays(), poles=none, near=np.empty(0), weight=np.empty(0))
 
 
-__all__ = ["KINDS", "Moves", "StraightMoves"]
+KINDS: dict[str, type[Moves]] = {kind.kind: kind for kind in (StraightMoves, RationalMoves)}
+
+
+__all__ = ["KINDS", "Moves", "RationalMoves", "StraightMoves"]

@@ -7,6 +7,7 @@ from .loss import Loss
 from .machine import KernelMachine, Rows
 from .nu_svr import NuSVR
 from .one_class import OneClass
+from .quadratic_svc import QuadraticSVC
 from .quantile import Quantile
 from .staircase import Staircases, StaircaseSystem
 from .svc import SVC
@@ -15,7 +16,7 @@ from .terms import Term
 
 # By the name under which paths are saved.
 PROBLEMS: dict[str, type[Problem]] = {
-    problem.name: problem for problem in (SVC, SVR, NuSVR, OneClass, Quantile, Lasso)
+    problem.name: problem for problem in (SVC, SVR, NuSVR, OneClass, Quantile, QuadraticSVC, Lasso)
 }
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "OneClass",
     "Parameter",
     "Problem",
+    "QuadraticSVC",
     "Quantile",
     "Reading",
     "Rows",

@@ -15,6 +15,7 @@ So M = [S K S, B; -B', 0]. A problem says `declare`; the rest is here.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate import EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
-from ..kernels import Coupling, Gram, as_gram
+from ..kernels import Coupling, Gram, Ridged, as_gram
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
@@ -189,18 +190,25 @@ class KernelMachine(Problem):
         target = self._pull * -origin
         costs = [self._in_t(term.cost * (total / self.z_unit)) for term in rows.terms]
         unit = self._pull * self._in_t(self._precision({self.parameter: MOVING}))
+        index, sign = np.tile(np.arange(len(self.w)), self.copies), rows.side / np.sqrt(self.scale)
+        coupling, soft = Coupling(self.gram, index, sign, self.B), self._soft
+        moving = soft if self.parameter == "lambda" else None
         return StaircaseSystem(
-            Coupling(
-                self.gram,
-                np.tile(np.arange(len(self.w)), self.copies),
-                rows.side / np.sqrt(self.scale),
-                self.B,
-            ),
+            coupling if soft is moving else Ridged(coupling, self._pull.value * soft),
             q=np.concatenate([np.broadcast_to(target.value, n), [c.value for c in costs]]),
             r=np.concatenate([np.broadcast_to(target.rate, n), [c.rate for c in costs]]),
             stairs=Staircases.stack(self._stairs(n), *(_term_stairs(t) for t in rows.terms)),
             unit=(unit.value, unit.rate),
+            soft=moving,
         )
+
+    @cached_property
+    def _soft(self) -> Floats | None:
+        """How fast h rises with z on ramps, relative to lambda; None where there are no ramps."""
+        if not np.any(self.rows.loss.softness):
+            return None
+        rise = self.rows.loss.softness / self.weight * (self.z_unit / self.sd)
+        return np.append(rise[:, 0], np.zeros(len(self.rows.terms)))
 
     def _stairs(self, n: int) -> Staircases:
         """Bottom to top: from the last slope to the first."""
@@ -228,6 +236,8 @@ class KernelMachine(Problem):
             value = self.first_value()
         loss = self._declared({} if moves else {self.parameter: np.array([value])}).loss
         bends, slopes = self._bends(loss), self._table(loss.slopes)
+        if self._soft is not None:
+            return self._start_on_ramps(loss, slopes, value)
         if self.rows.terms:
             stair, z, at = self._best_constant(bends, slopes)
         else:
@@ -270,6 +280,32 @@ class KernelMachine(Problem):
         z[i] = 0.0
         z[i] = np.clip(-side[i] * (side @ z), low, high)
         return np.append(stair, 2), np.append(z, 0.0), float(bends[i, kink])
+
+    def _start_on_ramps(self, loss: Loss, slopes: Floats, value: float | None) -> Start:
+        """f = 0 and the best constant, found by bisection; phase one does the rest.
+
+        In lambda at a value where f moves margins by less than a unit.
+        """
+        side, w, n = self.rows.side[:, None], self.weight / self.z_unit, len(self.B)
+        e = np.zeros((n, 1)) - loss.origin + (self.B @ self._zero)[:, None]
+        if self.rows.terms:
+            low, high = loss.bracket(np.zeros((n, 1)), np.zeros((n, 1)))
+            ends = side * np.hstack([low - e, high - e])
+            ends = ends[np.isfinite(ends)]
+            c = bisected(lambda c: float(np.sum(side * w * loss.slope(e + side * c))), ends)
+            e = e + side * c
+        g = loss.slope(e)
+        near = np.abs(g - slopes) <= TIED * np.maximum(np.abs(g), 1.0)
+        j = (g > slopes).sum(axis=1) - 1  # the last slope below
+        pin, bends = near.any(axis=1), slopes.shape[1] - 1
+        stair = np.where(pin, 1 + 2 * (bends - near.argmax(axis=1)), 2 + 2 * (bends - 1 - j))
+        if self.rows.terms and pin.all():  # one row fixes the constant
+            stair[0] += 1 if stair[0] == 1 else -1
+        z = np.append((0.0 - w * g)[:, 0], np.zeros(len(self.rows.terms)))
+        stair = np.append(stair, np.full(len(self.rows.terms), 2))
+        if value is not None:
+            return Start(stair, z, value / self.unit)
+        return Start(stair, z, max(float(np.abs(g).max()), TIED) * self.reach())
 
     def _at_slope(self, j: Ints, slopes: Floats) -> tuple[Ints, Floats]:
         """Every row at the pin of its j-th slope."""
@@ -456,7 +492,7 @@ class KernelMachine(Problem):
             gap = gap + np.abs((held - zero) * excess)
         if all(term.name != "intercept" for term in self.rows.terms):  # none may be held then
             violation = np.maximum(violation, np.abs(c.intercept) / unit)
-        least = self.share(c.given) * np.sum(self.weight * loss.steepness, axis=0) * unit
+        least = self.share(c.given) * np.sum(self.weight * loss.cost_of(unit), axis=0)
         relative_gap = relative(gap, self._objective(c, rows, f), least)
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
 
@@ -521,6 +557,14 @@ class KernelMachine(Problem):
     def spec(self) -> dict[str, Any]:
         fixed = {"along": self.parameter, "lambda_": self.lambda_, "intercept": self.intercept}
         return fixed | self.given
+
+
+def bisected(rising: Callable[[float], float], ends: Floats) -> float:
+    """Where a rising function comes to zero between the least and the largest of `ends`."""
+    low, high = float(ends.min()), float(ends.max())
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return high
 
 
 def _column(x: Affine, n: int) -> tuple[Floats, Floats]:

@@ -1,0 +1,136 @@
+"""The walk on ramps: between events z is rational in t, not linear. Same states, same corners.
+
+With ramps (see `problems.staircase`) the free variables obey, G = diag(sigma) M symmetric,
+
+    (G_FF + t D) z_F = b0 + t b1,      D = diag(soft_F) >= 0, zero on plain treads
+
+so that with A = G_FF + t D and y = A^-1 (b1 - D z), all at the place where a move begins,
+
+    z(t + d) = z + d y - d^2 A^-1 D^1/2 (I + d S)^-1 D^1/2 y,      S = D^1/2 A^-1 D^1/2.
+
+With S = U diag(theta) U' every one of the N functions of d is a line and a sum over poles:
+
+    x_i(d) = x_i + d x_i' + sum_k c_ik d^2 / (1 + d theta_k)
+
+z'(t) is the direction of the ordinary walk on the system's tangent. Corners, jumps, ties and rescue
+from round-off happen at one t, so that they are the reference's own: here is only how far a move
+goes, and where z is then.
+
+`RationalWalker` takes all of U, by an eigendecomposition for each event: made to be read, and the
+oracle of the other. `KrylovWalker` takes as much of it as a move needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from ..problems.staircase import Floats, StaircaseSystem
+from .crossing import Search
+from .reference import Move
+from .rescue import RescuedWalker
+from .tolerances import ENDLESS, LONG, NOUGHT
+from .trace import CurvedRecorder
+
+
+@dataclass(frozen=True)
+class Form:
+    """The free variables on a move, after a length s > 0 of it:
+
+    z(s) = z + s z' + sum_k weight_k s^2 / (1 - s near_k)
+
+    `near` is one over the distance of each pole; negative for poles that lie behind.
+    """
+
+    near: Floats  # (k,)
+    weight: Floats  # (free, k)
+
+    def curve(self, s: float) -> Floats:
+        """What z(s) is off its tangent."""
+        return self.weight @ (s * s / (1.0 - s * self.near))
+
+
+class RationalWalker(RescuedWalker):
+    """The reference on ramps: an eigendecomposition for each event."""
+
+    recorder: CurvedRecorder
+    form: Form | None = None
+
+    def __init__(self, system: StaircaseSystem, *args: object) -> None:
+        self.curved = system
+        self.search = Search()
+        super().__init__(system, *args)  # type: ignore[arg-type]
+
+    # ------------------------------------------------------------------ the state
+
+    def refresh(self) -> None:
+        """The same, on the tangent of the system at this place."""
+        pinned = self.stair % 2 == 1
+        self.z[pinned] = self.curved.stairs.level(self.stair, self.t)[pinned]
+        self.system = self.curved.tangent(self.z, self.t)
+        super().refresh()
+
+    # ------------------------------------------------------------------ how far
+
+    def how_far(self, move: Move, t_end: float) -> tuple[float, bool]:
+        self.form = None
+        soft = self.curved.soft[self.free]
+        if not move.t or not np.any(soft):
+            return super().how_far(move, t_end)
+        left, size = abs(t_end - self.t), abs(self.t)
+        falls = abs(t_end) < size
+        if t_end == 0.0 and size <= NOUGHT * self.t_begin / (1.0 - LONG):
+            return left, True
+        reach = min(left, LONG * size if falls else ENDLESS * size)
+        step = self.first_crossing(move, soft, reach)
+        if step < reach:
+            return step, False
+        self.blocking = np.zeros_like(self.blocking)
+        if not np.isfinite(left):  # nothing is met on the way to infinity
+            return size, True
+        return reach, reach == left
+
+    def first_crossing(self, move: Move, soft: Floats, reach: float) -> float:
+        """Where the first variable meets the end of its stair, infinity if none does by `reach`."""
+        self.form = self.expand(move, soft)
+        # What stands at a corner has been settled to leave it: what is left of it is round-off.
+        gaps = np.maximum(self.gaps(), self.corner_width())
+        step, self.blocking = self.search(gaps, move, self.bends(), self.form.near, reach)
+        return step
+
+    def bends(self) -> Floats:
+        """(N, k): the weights of the poles in what moves of each variable, z or h."""
+        assert self.form is not None
+        out = np.zeros((len(self.rows), len(self.form.near)))
+        out[self.free] = self.form.weight
+        h = self.system.coupling.dot(out)
+        return np.where(self.tread[:, None], out, -h)
+
+    def expand(self, move: Move, soft: Floats) -> Form:
+        """All poles: S = U diag(theta) U'."""
+        root = np.sqrt(soft)
+        on_ramp = np.flatnonzero(root)
+        assert self.lu is not None
+        right = np.zeros((len(root), len(on_ramp)))
+        right[on_ramp, np.arange(len(on_ramp))] = root[on_ramp]
+        solved = scipy.linalg.lu_solve(self.lu, right, check_finite=False)  # A^-1 D^1/2
+        S = root[on_ramp, None] * solved[on_ramp]
+        theta, U = np.linalg.eigh(0.5 * (S + S.T))
+        part = U.T @ (root * move.z[self.free])[on_ramp]
+        return Form(-move.t * theta, -move.t * (solved @ U) * part)
+
+    def advance(self, move: Move, step: float, t: float) -> None:
+        """The state at the new place, computed from the data."""
+        if self.form is None:
+            super().advance(move, step, t)
+        else:
+            self.recorder.curve(self.t, t, self.free, move.z[self.free], step, self.form.near, self.form.weight)
+            self.z = self.z + step * move.z
+            self.z[self.free] += self.form.curve(step)
+            self.t = t
+            self.progress(t, self.passed)
+        if move.t:
+            self.refresh()
+            self.factor()
