@@ -18,6 +18,7 @@ from chemin import (
     lasso_path,
     nu_svr_path,
     one_class_path,
+    quadratic_svc_path,
     quantile_path,
     svc_path,
     svr_path,
@@ -71,11 +72,11 @@ def one_class(
     return one_class_path(X, kernel=kernel, **options)
 
 
-def bending_at(kinks: Callable[..., list[Any]]) -> Callable[[Any], Any]:
-    """A piecewise-linear loss, and the values of f at which it bends, rising."""
+def bending_at(kinks: Callable[..., list[Any]], curved: bool = False) -> Callable[[Any], Any]:
+    """A loss that is linear or (`curved`) quadratic between the values of f given, rising."""
 
     def mark(loss: Any) -> Any:
-        loss.kinks = kinks
+        loss.kinks, loss.curved = kinks, curved
         return loss
 
     return mark
@@ -104,6 +105,20 @@ def pinball(at: Any, y: Any, s: Any, f: Any) -> Any:
 @bending_at(lambda at, y, s: [0.0 * y])
 def outside(at: Any, y: Any, s: Any, f: Any) -> Any:
     return np.maximum(0, -f) + at.nu * s.intercept
+
+
+def quadratic_hinge(at: Any, y: Any, s: Any, f: Any) -> Any:
+    m, h = y * f, at.h
+    far = 0.0 if np.isinf(h) else 2 * h * (at.rho - m) - h * h
+    return 0.5 * np.where(m > at.rho, 0.0, np.where(m < at.rho - h, far, (at.rho - m) ** 2))
+
+
+squared_hinge = bending_at(lambda at, y, s: [at.rho * y], curved=True)(
+    lambda at, y, s, f: quadratic_hinge(at, y, s, f)
+)
+huber_hinge = bending_at(
+    lambda at, y, s: np.sort([(at.rho - at.h) * y, at.rho * y], axis=0), curved=True
+)(lambda at, y, s, f: quadratic_hinge(at, y, s, f))
 
 
 def square(at: Any, y: Any, s: Any, f: Any) -> Any:
@@ -157,6 +172,14 @@ CASES = [
         "numbers",
         pinball,
         {"lambda_": LAMBDAS},
+    ),
+    Case("squared hinge in lambda", quadratic_svc_path, "labels", squared_hinge),
+    Case(
+        "huber hinge in lambda",
+        partial(quadratic_svc_path, rho=1.1, h=0.2),
+        "labels",
+        huber_hinge,
+        {"rho": [0.5, 1.0, 1.1], "h": [0.01, 0.2, 1.0, 3.0, np.inf]},
     ),
     Case(
         "one-class in nu", one_class, "none", outside, {"kernels": RBF}, f_powers={"X": 2, "w": 1}

@@ -3,7 +3,15 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from . import datasets, selection
-from .api import lasso_path, nu_svr_path, one_class_path, quantile_path, svc_path, svr_path
+from .api import (
+    lasso_path,
+    nu_svr_path,
+    one_class_path,
+    quadratic_svc_path,
+    quantile_path,
+    svc_path,
+    svr_path,
+)
 from .models import PathLasso, PathNuSVR, PathSVC, PathSVR
 from .path import Path, Solution, load
 
@@ -25,6 +33,7 @@ __all__ = [
     "load",
     "nu_svr_path",
     "one_class_path",
+    "quadratic_svc_path",
     "quantile_path",
     "selection",
     "svc_path",

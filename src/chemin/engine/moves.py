@@ -148,6 +148,31 @@ class StraightMoves(Moves):
 
 
 @dataclass(frozen=True)
+class Form:
+    """How entries leave their straight line after a length s: sum_k weight_k s^2 / (1 - s near_k).
+
+    `near` is one over the distance of each pole; negative for poles that lie behind.
+    """
+
+    near: Floats  # (k,)
+    weight: Floats  # (entries, k)
+
+    def bends(self, s: Floats) -> Floats:
+        """(len(s), k): s^2 / (1 - s near_k)."""
+        s = s[:, None]
+        return s * s / (1.0 - s * self.near)
+
+    def off(self, s: float) -> Floats:
+        """(entries,) how far from their line."""
+        return self.weight @ self.bends(np.array([s]))[0]
+
+    def rate(self, s: float) -> Floats:
+        """(entries,) and how fast from there."""
+        left = 1.0 - s * self.near
+        return self.weight @ (s * (2.0 - s * self.near) / (left * left))
+
+
+@dataclass(frozen=True)
 class RationalMoves(StraightMoves):
     """z(p) = z(0) + s rate + sum_k weight_k s^2 / (1 - s near_k), s = p length.
 
@@ -167,28 +192,23 @@ class RationalMoves(StraightMoves):
         """Where the weights of each move begin."""
         return np.concatenate([[0], np.cumsum(np.diff(self.pointer) * np.diff(self.poles))])
 
-    def _form(self, j: int) -> tuple[Floats, Floats]:
-        """(k,) near and (entries, k) weight of move j."""
+    def form(self, j: int) -> Form:
         near = self.near[self.poles[j] : self.poles[j + 1]]
         weight = self.weight[self._weights[j] : self._weights[j + 1]]
-        return near, weight.reshape(len(self.entries(j)), len(near))
+        return Form(near, weight.reshape(len(self.entries(j)), len(near)))
 
     def change(self, j: int, parts: Floats) -> Floats:
-        return super().change(j, parts) + self._bends(j, parts) @ self._form(j)[1].T
-
-    def _bends(self, j: int, parts: Floats) -> Floats:
-        """(parts, k): s^2 / (1 - s near_k)."""
-        s = (parts * self.length[j])[:, None]
-        return s * s / (1.0 - s * self._form(j)[0])
+        form = self.form(j)
+        return super().change(j, parts) + form.bends(parts * self.length[j]) @ form.weight.T
 
     def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
         Moves.advance(self, z, j, part)
 
     def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
         """The weights meet phi once for all parts."""
-        rows = phi[self.entries(j)]
-        line, bent = self.length[j] * (self.rate[self.part(j)] @ rows), self._form(j)[1].T @ rows
-        return lambda parts: parts[:, None] * line + self._bends(j, parts) @ bent
+        form, length, rows = self.form(j), self.length[j], phi[self.entries(j)]
+        line, bent = length * (self.rate[self.part(j)] @ rows), form.weight.T @ rows
+        return lambda parts: parts[:, None] * line + form.bends(parts * length) @ bent
 
     def ends(self, moves: slice) -> Floats:
         first = self.pointer[moves.start]
@@ -199,14 +219,11 @@ class RationalMoves(StraightMoves):
         """What each entry comes to in its move."""
         out = super().ends(slice(0, len(self)))
         for j in np.flatnonzero(np.diff(self.poles)):
-            out[self.part(j)] += self._form(j)[1] @ self._bends(j, np.ones(1))[0]
+            out[self.part(j)] += self.form(j).off(self.length[j])
         return out
 
     def final_rate(self, j: int) -> Floats:
-        near, weight = self._form(j)
-        s = self.length[j]
-        left = 1.0 - s * near
-        return self.rate[self.part(j)] + weight @ (s * (2.0 - s * near) / (left * left))
+        return self.rate[self.part(j)] + self.form(j).rate(self.length[j])
 
     def some(self, first: int, last: int) -> RationalMoves:
         straight = super().some(first, last)

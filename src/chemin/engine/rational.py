@@ -22,34 +22,16 @@ oracle of the other. `KrylovWalker` takes as much of it as a move needs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.linalg
 
 from ..problems.staircase import Floats, StaircaseSystem
 from .crossing import Search
+from .moves import Form
 from .reference import Move
 from .rescue import RescuedWalker
 from .tolerances import ENDLESS, LONG, NOUGHT
 from .trace import CurvedRecorder
-
-
-@dataclass(frozen=True)
-class Form:
-    """The free variables on a move, after a length s > 0 of it:
-
-    z(s) = z + s z' + sum_k weight_k s^2 / (1 - s near_k)
-
-    `near` is one over the distance of each pole; negative for poles that lie behind.
-    """
-
-    near: Floats  # (k,)
-    weight: Floats  # (free, k)
-
-    def curve(self, s: float) -> Floats:
-        """What z(s) is off its tangent."""
-        return self.weight @ (s * s / (1.0 - s * self.near))
 
 
 class RationalWalker(RescuedWalker):
@@ -122,15 +104,20 @@ class RationalWalker(RescuedWalker):
         return Form(-move.t * theta, -move.t * (solved @ U) * part)
 
     def advance(self, move: Move, step: float, t: float) -> None:
-        """The state at the new place, computed from the data."""
-        if self.form is None:
+        """To the new place. The end of a rational move is solved for there, not extrapolated."""
+        form, free, came_from = self.form, self.free, self.t
+        if form is None:
             super().advance(move, step, t)
         else:
-            self.recorder.curve(self.t, t, self.free, move.z[self.free], step, self.form.near, self.form.weight)
             self.z = self.z + step * move.z
-            self.z[self.free] += self.form.curve(step)
+            self.z[free] += form.off(step)
             self.t = t
-            self.progress(t, self.passed)
         if move.t:
             self.refresh()
             self.factor()
+        if form is not None:
+            off = self.solve((self.sigma * self.drift)[free])
+            self.z[free] += off
+            self.recorder.curve(came_from, t, free, move.z[free] + off / step, step, form)
+            self.refresh()
+            self.progress(t, self.passed)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints, Staircases
-from .moves import KINDS, Moves, RationalMoves, StraightMoves
+from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves
 from .reasons import End, Reason, StopWalk
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
@@ -150,32 +150,25 @@ class CurvedRecorder(Recorder):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.curves: list[tuple[int, Floats, Floats]] = []  # of moves: number, near and weight
+        self.curves: list[tuple[int, Form]] = []  # of moves, by their numbers
 
     def curve(
-        self,
-        t0: float,
-        t1: float,
-        index: Ints,
-        rate: Floats,
-        length: float,
-        near: Floats,
-        weight: Floats,
+        self, t0: float, t1: float, index: Ints, rate: Floats, length: float, form: Form
     ) -> None:
-        """A move with poles; see `RationalMoves`."""
-        self.curves.append((len(self.moves[0]), near, weight))
+        """A move with poles."""
+        self.curves.append((len(self.moves[0]), form))
         self._add([t0], [t1], [length], [len(index)], index.astype(np.int32), rate)
 
     def made(self) -> RationalMoves:
         straight = super().made()
-        curves = [curve for curve in self.curves if curve[0] < len(straight)]
+        forms = {j: form for j, form in self.curves if j < len(straight)}
         count = np.zeros(len(straight), np.intp)
-        count[[j for j, _, _ in curves]] = [len(near) for _, near, _ in curves]
+        count[list(forms)] = [len(form.near) for form in forms.values()]
         return RationalMoves(
             **straight.arrays(),
             poles=np.concatenate([[0], np.cumsum(count)]),
-            near=np.concatenate([np.empty(0), *(near for _, near, _ in curves)]),
-            weight=np.concatenate([np.empty(0), *(weight.ravel() for _, _, weight in curves)]),
+            near=np.concatenate([np.empty(0), *(form.near for form in forms.values())]),
+            weight=np.concatenate([np.empty(0), *(f.weight.ravel() for f in forms.values())]),
         )
 
 

@@ -36,6 +36,10 @@ class Ridged:
     def gram(self) -> Any:
         return self.inner.gram
 
+    @property
+    def index(self) -> Ints:
+        return self.inner.index
+
     def dot(self, z: Floats) -> Floats:
         return self.inner.dot(z) + (self.ridge * z.T).T
 
