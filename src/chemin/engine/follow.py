@@ -13,6 +13,7 @@ from threadpoolctl import ThreadpoolController
 from ..kernels import Ridged
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .krylov import KrylovWalker
 from .progress import Progress
 from .reasons import End, Reason, StopWalk, WalkEnd
 from .rational import RationalWalker
@@ -33,12 +34,16 @@ DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 
 
 def make_walker(system: StaircaseSystem, *args: Any) -> Any:
-    """The compiled engine, or the readable one when CHEMIN_ENGINE=reference.
+    """The fast engine, or the readable one when CHEMIN_ENGINE=reference.
 
     Pins that move with t, and ramps at a fixed t, are walked by the readable one.
     """
-    plain = system.soft is None and not isinstance(system.coupling, Ridged)
-    if BlockWalker is None or system.stairs.moving_pins or not plain or reference_asked_for():
+    if reference_asked_for():
+        return make_reference(system, *args)
+    if system.soft is not None:
+        return KrylovWalker(system, *args)
+    ramps = isinstance(system.coupling, Ridged)
+    if BlockWalker is None or system.stairs.moving_pins or ramps:
         return make_reference(system, *args)
     return BlockWalker(system, *args)
 

@@ -22,10 +22,12 @@ oracle of the other. `KrylovWalker` takes as much of it as a move needs.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import scipy.linalg
 
-from ..problems.staircase import Floats, StaircaseSystem
+from ..problems.staircase import Floats, Mask, StaircaseSystem
 from .crossing import Search
 from .moves import Form
 from .reference import Move
@@ -104,20 +106,37 @@ class RationalWalker(RescuedWalker):
         return Form(-move.t * theta, -move.t * (solved @ U) * part)
 
     def advance(self, move: Move, step: float, t: float) -> None:
-        """To the new place. The end of a rational move is solved for there, not extrapolated."""
-        form, free, came_from = self.form, self.free, self.t
-        if form is None:
+        """To the new place. The end of a rational move is solved for, not extrapolated: what meets
+        a pin stands at it, and the others as they must.
+        """
+        if self.form is None:
             super().advance(move, step, t)
-        else:
-            self.z = self.z + step * move.z
-            self.z[free] += form.off(step)
-            self.t = t
-        if move.t:
             self.refresh()
             self.factor()
-        if form is not None:
-            off = self.solve((self.sigma * self.drift)[free])
-            self.z[free] += off
-            self.recorder.curve(came_from, t, free, move.z[free] + off / step, step, form)
-            self.refresh()
-            self.progress(t, self.passed)
+            return
+        free, came_from, z = self.free, self.t, self.z + step * move.z
+        z[free] += self.form.off(step)
+        end, ends = z.copy(), self.blocking & self.tread
+        for side in (0, 1):
+            corner = self.system.stairs.level(self.stair + 2 * side - 1, t)
+            end[ends[side]] = corner[ends[side]]
+        end[free] += self.left_over(move, end, t, ends.any(axis=0)[free])
+        rate = move.z[free] + (end - z)[free] / step
+        self.recorder.curve(came_from, t, free, rate, step, self.form)
+        self.z, self.t = end, t
+        self.refresh()
+        self.factor()
+        self.progress(t, self.passed)
+
+    def left_over(self, move: Move, z: Floats, t: float, held: Mask) -> Floats:
+        """What free variables are off the solution at t, but for those that are held."""
+        system = self.curved.frozen(t, np.zeros_like(z))
+        drift = system.stairs.off(self.stair, system.residual(z, 0.0), 0.0)
+        off, rest = np.zeros(len(self.free)), self.free[~held]
+        if len(rest):
+            A = system.coupling.block(rest, rest)
+            with warnings.catch_warnings():  # nearly singular: what is off is little all the same
+                warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
+                x = scipy.linalg.lu_solve(scipy.linalg.lu_factor(A), (self.sigma * drift)[rest])
+            off[~held] = np.where(np.isfinite(x), x, 0.0)
+        return off

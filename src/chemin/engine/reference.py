@@ -162,8 +162,7 @@ class Walker:
         self.box = np.minimum(1.0, self.span)  # multipliers are measured by how far they can go
         held = self.level(0)
         self.z[~self.tread] = held[~self.tread]
-        self.h = system.residual(self.z, t)
-        self.size = system.coupling.magnitude(self.z) + np.abs(system.q + t * system.r)
+        self.h, self.size = self.measured()
         self.tolerance = self.slack * system.tolerances(self.size, t, PRECISION, ROUNDING)
         # How precisely z can be known: multipliers are of order 1, or of the linear term; what is
         # no multiplier is of the residuals' own kind.
@@ -172,6 +171,12 @@ class Walker:
         self.blur = np.where(system.boxed, nearly * self.box, coarsest)
         self.drift = system.stairs.off(self.stair, self.h, t)
         self.h[self.tread] = held[self.tread]
+
+    def measured(self) -> tuple[Floats, Floats]:
+        """h, and the sums of the absolute terms that make it up, from the data."""
+        system, t = self.system, self.t
+        size = system.coupling.magnitude(self.z) + np.abs(system.q + t * system.r)
+        return system.residual(self.z, t), size
 
     # ------------------------------------------------------------------ direction and step
 

@@ -48,6 +48,9 @@ class Ridged:
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
         out = self.inner.block(rows, cols)
+        if rows is cols:
+            out[np.diag_indices(len(rows))] += self.ridge[rows]
+            return out
         return out + np.where(rows[:, None] == cols, self.ridge[cols], 0.0)
 
     def diagonal(self) -> Floats:
