@@ -15,10 +15,12 @@ import numpy as np
 
 from chemin import (
     Path,
+    expectile_path,
     lasso_path,
     nu_svr_path,
     one_class_path,
     quadratic_svc_path,
+    quadratic_svr_path,
     quantile_path,
     svc_path,
     svr_path,
@@ -121,6 +123,25 @@ huber_hinge = bending_at(
 )(lambda at, y, s, f: quadratic_hinge(at, y, s, f))
 
 
+@bending_at(
+    lambda at, y, s: [y - at.epsilon - at.h, y - at.epsilon, y + at.epsilon, y + at.epsilon + at.h],
+    curved=True,
+)
+def huber_tube(at: Any, y: Any, s: Any, f: Any) -> Any:
+    u = np.maximum(0, np.abs(y - f) - at.epsilon)
+    return 0.5 * np.where(u < at.h, u**2, 2 * at.h * u - at.h**2)
+
+
+@bending_at(lambda at, y, s: [y - at.epsilon, y + at.epsilon], curved=True)
+def squared_tube(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return 0.5 * np.maximum(0, np.abs(y - f) - at.epsilon) ** 2
+
+
+@bending_at(lambda at, y, s: [y], curved=True)
+def asymmetric(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return 0.5 * np.where(y > f, at.tau, 1 - at.tau) * (y - f) ** 2
+
+
 def square(at: Any, y: Any, s: Any, f: Any) -> Any:
     return 0.5 * (y - f) ** 2
 
@@ -131,6 +152,7 @@ EPSILONS, LAMBDAS, NUS, TAUS = (
     [0.01, 0.1, 0.5, 0.75, 0.99],
     [0.02, 0.3, 0.5, 0.9],
 )
+SQUARED = {"X": 2, "w": 1, "y": 0}  # powers of squared errors
 RBF = [{"kernel": "rbf", "gamma": g} for g in (0.01, 0.1, 1.0, 10.0, 100.0)]
 
 CASES = [
@@ -180,6 +202,30 @@ CASES = [
         "labels",
         huber_hinge,
         {"rho": [0.5, 1.0, 1.1], "h": [0.01, 0.2, 1.0, 3.0, np.inf]},
+    ),
+    Case(
+        "squared tube in lambda",
+        partial(quadratic_svr_path, epsilon=0.2),
+        "numbers",
+        squared_tube,
+        {"epsilon": EPSILONS},
+        powers=SQUARED,
+    ),
+    Case(
+        "huber tube in lambda",
+        partial(quadratic_svr_path, epsilon=0.2, h=0.7),
+        "numbers",
+        huber_tube,
+        {"epsilon": EPSILONS, "h": [0.01, 0.5, 2.0, np.inf]},
+        powers=SQUARED,
+    ),
+    Case(
+        "expectile in lambda",
+        partial(expectile_path, tau=0.3),
+        "numbers",
+        asymmetric,
+        {"tau": TAUS},
+        powers=SQUARED,
     ),
     Case(
         "one-class in nu", one_class, "none", outside, {"kernels": RBF}, f_powers={"X": 2, "w": 1}

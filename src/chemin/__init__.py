@@ -4,10 +4,13 @@ from importlib.metadata import PackageNotFoundError, version
 
 from . import datasets, selection
 from .api import (
+    expectile_path,
+    kernel_ridge_path,
     lasso_path,
     nu_svr_path,
     one_class_path,
     quadratic_svc_path,
+    quadratic_svr_path,
     quantile_path,
     svc_path,
     svr_path,
@@ -29,11 +32,14 @@ __all__ = [
     "Solution",
     "__version__",
     "datasets",
+    "expectile_path",
+    "kernel_ridge_path",
     "lasso_path",
     "load",
     "nu_svr_path",
     "one_class_path",
     "quadratic_svc_path",
+    "quadratic_svr_path",
     "quantile_path",
     "selection",
     "svc_path",

@@ -94,7 +94,7 @@ class Search:
         rate = slope + s * (bend * (2.0 - s[:, None] * near) / left).sum(axis=1)
         K = np.maximum(-bend / (left * left), 0.0).sum(axis=1)
         f = np.maximum(f, 0.0)
-        top = near.max()
+        top = near.max() if len(near) else 0.0
         p = top / (1.0 - s * top)
         # f + (rate - f p) e - (rate p + K) e^2 = 0: the smallest positive root.
         b, a = rate - f * p, rate * p + K

@@ -103,12 +103,12 @@ class Space:
     def form(self, way: float) -> tuple[Floats, Floats]:
         """near (k,), and C (k, k): the weights are W C."""
         theta, Q = self.spectrum
-        return -way * theta, -way * Q * (self.norm * Q[0])
+        return -way * theta, -way * self.norm * Q * Q[:1]
 
     @property
     def spectrum(self) -> tuple[Floats, Floats]:
-        if len(self.alpha) == 1:
-            return np.array(self.alpha), np.ones((1, 1))
+        if len(self.alpha) <= 1:
+            return np.array(self.alpha), np.ones((len(self.alpha), len(self.alpha)))
         theta, Q = scipy.linalg.eigh_tridiagonal(self.alpha, self.beta[:-1])
         return theta, Q
 
@@ -194,14 +194,17 @@ class KrylovWalker(RationalWalker):
             else:
                 reach = 0.5 * length  # no event there: the move ends all the same
         self.poles = max(FIRST, min(poles, len(space.W)) - 1)
-        self.form, self.turns = Form(near, np.array(space.W).T @ C), Form(near, acted @ C)
+        self.form, self.turns = Form(near, self._columns(space.W) @ C), Form(near, acted @ C)
         return min(step, reach)
 
     def _act(self, W: list[Floats]) -> Floats:
         """What columns of free variables move: their z, or the residuals of the others."""
         z = np.zeros((len(self.rows), len(W)))
-        z[self.free] = np.array(W).T.reshape(len(self.free), len(W))
+        z[self.free] = self._columns(W)
         return np.where(self.tread[:, None], z, -self.system.coupling.dot(z))
+
+    def _columns(self, W: list[Floats]) -> Floats:
+        return np.array(W).reshape(len(W), len(self.free)).T
 
     # ------------------------------------------------------------------ the next place
 

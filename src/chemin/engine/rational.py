@@ -32,8 +32,13 @@ from .crossing import Search
 from .moves import Form
 from .reference import Move
 from .rescue import RescuedWalker
-from .tolerances import ENDLESS, LONG, NOUGHT
+from .tolerances import LONG, NOUGHT
 from .trace import CurvedRecorder
+
+
+# On the way up: what comes later than this many times t is not told from the limit, which rational
+# functions come near to from one side.
+FAR = 1e4
 
 
 class RationalWalker(RescuedWalker):
@@ -67,7 +72,7 @@ class RationalWalker(RescuedWalker):
         falls = abs(t_end) < size
         if t_end == 0.0 and size <= NOUGHT * self.t_begin / (1.0 - LONG):
             return left, True
-        reach = min(left, LONG * size if falls else ENDLESS * size)
+        reach = min(left, (LONG if falls else FAR) * size)
         step = self.first_crossing(move, soft, reach)
         if step < reach:
             return step, False

@@ -37,6 +37,10 @@ class Ridged:
         return self.inner.gram
 
     @property
+    def border(self) -> Floats:
+        return self.inner.border
+
+    @property
     def index(self) -> Ints:
         return self.inner.index
 

@@ -7,6 +7,7 @@ from .loss import Loss
 from .machine import KernelMachine, Rows
 from .nu_svr import NuSVR
 from .one_class import OneClass
+from .quadratic import Expectile, KernelRidge, QuadraticSVR
 from .quadratic_svc import QuadraticSVC
 from .quantile import Quantile
 from .staircase import Staircases, StaircaseSystem
@@ -16,7 +17,11 @@ from .terms import Term
 
 # By the name under which paths are saved.
 PROBLEMS: dict[str, type[Problem]] = {
-    problem.name: problem for problem in (SVC, SVR, NuSVR, OneClass, Quantile, QuadraticSVC, Lasso)
+    problem.name: problem
+    for problem in (
+        *(SVC, SVR, NuSVR, OneClass, Quantile, Lasso),
+        *(QuadraticSVC, QuadraticSVR, Expectile, KernelRidge),
+    )
 }
 
 __all__ = [
@@ -25,7 +30,9 @@ __all__ = [
     "SVR",
     "Certificate",
     "Columns",
+    "Expectile",
     "KernelMachine",
+    "KernelRidge",
     "Lasso",
     "Loss",
     "NuSVR",
@@ -33,6 +40,7 @@ __all__ = [
     "Parameter",
     "Problem",
     "QuadraticSVC",
+    "QuadraticSVR",
     "Quantile",
     "Reading",
     "Rows",

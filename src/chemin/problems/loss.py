@@ -87,11 +87,11 @@ class Loss:
         """L' at e; at a kink the one before it."""
         out = self.slopes[0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            for offset, before, after in self.bends:
+            for offset, _, after in self.bends:
                 risen = np.where(e > offset, np.inf, -np.inf)
                 soft = np.broadcast_to(self.softness, risen.shape)
                 np.divide(e - offset, soft, out=risen, where=soft > 0)
-                out = np.maximum(out, np.clip(risen, before, after))
+                out = np.maximum(out, np.minimum(risen, after))
         return np.asarray(out)
 
     def natural_residual(self, e: Floats, a: Floats, size: Floats, unit: Any) -> Floats:

@@ -85,12 +85,15 @@ class KernelMachine(Problem):
         self.given = {name: p.default for name, p in self.parameters.items()} | given
         self.scale, self.z_unit = float(self.gram.diagonal().max()) or 1.0, float(w.max())
         self.shift, self.sd = self._measures()
+        self.rows = self._declared({along: MOVING})
+        # Slopes of kinks are numbers, those of ramps are errors.
+        self.slope_unit = self.sd if np.any(self.rows.loss.softness) else 1.0
+        self.z_unit *= self.slope_unit
         self.force = self.scale * self.z_unit / self.sd  # lambda = force t, where lambda moves
         self.unit = self._unit()
         lies = "positive" if along == "lambda" else self.parameters[along].lies
         self.highest_value = 1.0 if lies in ("fraction", "inside") else np.inf
         self.default_range = OPEN_ENDS if lies == "inside" else None
-        self.rows = self._declared({along: MOVING})
         self.copies = len(self.rows.side) // len(y)
         self.weight = np.tile(w, self.copies)[:, None]
         self.B = self.rows.columns
@@ -330,7 +333,10 @@ class KernelMachine(Problem):
         n, (lam, given) = len(self.B), self._parameters(t)
         loss = self._declared(given).loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
-        alpha = swept(z[:n] * self.z_unit, self._alpha_scale(lam, given), low, high)
+        unit = self._alpha_scale(lam, given)
+        if self._soft is not None:  # on a ramp a small multiplier tells the margin
+            unit = np.minimum(unit, self.weight * self.slope_unit)
+        alpha = swept(z[:n] * self.z_unit, unit, low, high)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
         for k, term in enumerate(self.rows.terms):
@@ -350,7 +356,8 @@ class KernelMachine(Problem):
     def _near(self, alpha: Floats) -> Floats:
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
         largest = np.abs(alpha).max(axis=0, initial=0.0)
-        return (AT_PIN * np.minimum(self.weight, largest) + TOLD * self.z_unit) / self.weight
+        own = np.minimum(self.weight * self.slope_unit, largest)
+        return (AT_PIN * own + TOLD * self.z_unit) / self.weight
 
     def _row_alpha(self, alpha: Floats) -> Floats:
         """Multipliers of rows from those that a user holds: two rows of a point by their signs."""
@@ -480,8 +487,10 @@ class KernelMachine(Problem):
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
         largest = np.maximum(np.abs(alpha).max(axis=0), small)
-        natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
-        tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
+        size = np.minimum(self.slope_unit, largest / self.weight)
+        natural = loss.natural_residual(e, a, size, unit)
+        each = np.minimum(self.slope_unit * self.w[:, None], largest)
+        tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / each
         sizes = self._sizes(c, loss, terms)
         known = loss.snapped(e, a, FLOORS * EPS * sizes.max(axis=0))
         gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
@@ -522,7 +531,7 @@ class KernelMachine(Problem):
     # ------------------------------------------------------------------ problems made from this one
 
     def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
-        if len(self.rows.side) != len(self.y) or self.parameter != "lambda":
+        if len(self.rows.side) != len(self.y) or self.parameter != "lambda" or self._soft is not None:
             return super().own_loss(target)
         rows = self.declare(target[:, None], self.given)
         zero = np.zeros((len(target), 1))
@@ -534,6 +543,8 @@ class KernelMachine(Problem):
         """Along another parameter every stair and every variable is the same."""
         lam, given = self._parameters(np.array([t]))
         now = {name: float(value[0]) for name, value in given.items()}
+        if np.isinf(now.get(parameter, 0.0)):
+            raise ValueError(f"{parameter} is infinite here: there is nothing to carry on along it")
         spec = self.spec() | now | {"along": parameter, "lambda_": float(lam[0])}
         problem = type(self)(self.gram, self.y, self.w, **spec)
         return Turned(problem, stair, z, float(lam[0]) if parameter == "lambda" else now[parameter])

@@ -29,8 +29,7 @@ class QuadraticSVC(KernelMachine):
     edge_name = "on the slope"
     criterion = "accuracy"
     parameters = {"rho": Parameter(1.0, "positive"), "h": Parameter(np.inf, "up to infinity")}
-    along = ("lambda",)
-    turns = ("lambda",)
+    turns = ("lambda", "rho", "h")
 
     def declare(self, y: Floats, given: dict[str, Any]) -> Rows:
         side, rho, h = y[:, 0], given["rho"], given["h"]
