@@ -35,8 +35,8 @@ FIRST = 4  # poles to begin with
 MORE = 2  # poles at a time
 MOST = 40  # poles; a move that asks for more is cut
 PART = 0.01  # of the tolerance of residuals: what a space may leave
-NEAR = 0.05  # of t: so far the sizes of residuals, for tolerances, hardly change
-MENDS = 3  # steps of refinement at the end of a move; each gains as much as the move is short
+NEAR = 0.05  # of t: so far neither A nor the sizes of residuals, for tolerances, change much
+MENDS = 3  # steps of refinement with a factor so near: each gains as much as it is near
 BROKEN = 1e-15  # relative to T: a beta below it is zero, and the space complete
 
 
@@ -194,7 +194,7 @@ class KrylovWalker(RationalWalker):
             else:
                 reach = 0.5 * length  # no event there: the move ends all the same
         self.poles = max(FIRST, min(poles, len(space.W)) - 1)
-        self.form, self.turns = Form(near, self._columns(space.W) @ C), Form(near, acted @ C)
+        self.form, self.turns = Form(near, np.ascontiguousarray(self._columns(space.W) @ C)), Form(near, acted @ C)
         return min(step, reach)
 
     def _act(self, W: list[Floats]) -> Floats:
@@ -227,9 +227,9 @@ class KrylovWalker(RationalWalker):
 
     def left_over(self, move: Move, z: Floats, t: float, held: Mask) -> Floats:
         """By the factor of the place that the move began at: it is near, and little is off."""
-        if self.chol is None or self.stale:
-            return super().left_over(move, z, t, held)
         chol, free, d = self.chol, self.free, t - self.t
+        if chol is None or self.stale or abs(d) > NEAR * abs(self.t):
+            return super().left_over(move, z, t, held)
         ridge = d * self.curved.soft[free]
         # A z = b holds where the move began, but for drift; b changes by d (A y + D z).
         change = z[free] - self.z[free]

@@ -108,7 +108,7 @@ class RationalWalker(RescuedWalker):
         S = root[on_ramp, None] * solved[on_ramp]
         theta, U = np.linalg.eigh(0.5 * (S + S.T))
         part = U.T @ (root * move.z[self.free])[on_ramp]
-        return Form(-move.t * theta, -move.t * (solved @ U) * part)
+        return Form(-move.t * theta, np.ascontiguousarray(-move.t * (solved @ U) * part))
 
     def advance(self, move: Move, step: float, t: float) -> None:
         """To the new place. The end of a rational move is solved for, not extrapolated: what meets
@@ -128,7 +128,9 @@ class RationalWalker(RescuedWalker):
         end[free] += self.left_over(move, end, t, ends.any(axis=0)[free])
         rate = move.z[free] + (end - z)[free] / step
         self.recorder.curve(came_from, t, free, rate, step, self.form)
-        self.z, self.t = end, t
+        # As a replay of the move has it, to the last bit: its round-off is seen, and corrected next.
+        self.z[free] += rate * step + self.form.off(step)
+        self.t = t
         self.refresh()
         self.factor()
         self.progress(t, self.passed)

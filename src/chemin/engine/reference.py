@@ -159,7 +159,7 @@ class Walker:
         self.tread = self.stair % 2 == 0
         self.free = np.flatnonzero(self.tread)
         self.span = system.stairs.span(t)
-        self.box = np.minimum(1.0, self.span)  # multipliers are measured by how far they can go
+        self.box = system.boxes(t)
         held = self.level(0)
         self.z[~self.tread] = held[~self.tread]
         self.h, self.size = self.measured()

@@ -166,6 +166,14 @@ class StaircaseSystem:
             self, coupling=self._ridged(t), q=self.q - t * rise, r=self.r + rise, soft=None
         )
 
+    def boxes(self, t: float) -> Floats:
+        """What multipliers are measured by: how far they can go, or what moves a ramp by a unit."""
+        box, coupling = np.minimum(1.0, self.stairs.span(t)), self._ridged(t)
+        if isinstance(coupling, Ridged):
+            rise = coupling.ridge / np.maximum(self.units(t), np.finfo(np.float64).tiny)
+            box = np.minimum(box, 1.0 / np.maximum(rise, 1.0))
+        return box
+
     def _ridged(self, t: float) -> Any:
         return self.coupling if self.soft is None else Ridged(self.coupling, t * self.soft)
 
