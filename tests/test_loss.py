@@ -96,7 +96,7 @@ def test_residual_is_zero_where_the_gap_is(name):
 @every
 @pytest.mark.parametrize("size, unit", [(1.0, 1.0), (0.01, 3.0)])
 def test_residual_is_a_resolvent(name, size, unit):
-    """Oracle: a root by bisection. r + l(r) = x - e / unit, l the rising levels of the staircase."""
+    """Oracle: a root by bisection. r + l(r) = x - e / unit, l the rising levels of the stairs."""
     loss = LOSSES[name]
     pins = [-g / size for g in loss.slopes[::-1]]
 

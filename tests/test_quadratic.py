@@ -10,8 +10,8 @@ from sklearn.svm import LinearSVC
 from chemin import expectile_path, kernel_ridge_path, quadratic_svc_path, quadratic_svr_path
 from chemin.engine.krylov import KrylovWalker
 from chemin.engine.rational import RationalWalker
-from contract import NUMBERS, assert_walked, between, make_data, make_tied
 from contract import LABELS as LABELLED
+from contract import NUMBERS, assert_walked, between, make_data, make_tied
 
 GAMMA = 0.3
 with_and_without = pytest.mark.parametrize("intercept", [True, False], ids=["b", "no b"])

@@ -49,9 +49,7 @@ def _check_place(value: Any, name: str, lies: str) -> float:
     """The value as a number, in the range where the parameter lies; see `problems.Parameter`."""
     if lies == "fraction":
         return check_fraction(value, name)
-    number = check_positive(
-        value, name, zero=lies == "not negative", inf=lies == "up to infinity"
-    )
+    number = check_positive(value, name, zero=lies == "not negative", inf=lies == "up to infinity")
     if lies == "inside" and not number < 1.0:
         raise ValueError(f"{name} must lie between 0 and 1, both excluded, got {value!r}")
     return number

@@ -15,8 +15,8 @@ from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .krylov import KrylovWalker
 from .progress import Progress
-from .reasons import End, Reason, StopWalk, WalkEnd
 from .rational import RationalWalker
+from .reasons import End, Reason, StopWalk, WalkEnd
 from .rescue import RescuedWalker, regularise
 from .tolerances import EPS, PRECISION, ROUNDING, reference_asked_for
 from .trace import CurvedRecorder, Recorder, Trace

@@ -1,7 +1,7 @@
 """The fast walk on ramps: of the poles of a move, as many as it needs.
 
-S = D^1/2 A^-1 D^1/2 of `rational.py` is met only as (I + d S)^-1 p, p = D^1/2 y. Lanczos' method gives
-it in a space of k vectors, each by one solve with a factor of A:
+S = D^1/2 A^-1 D^1/2 of `rational.py` is met only as (I + d S)^-1 p, p = D^1/2 y. Lanczos' method
+gives it in a space of k vectors, each by one solve with a factor of A:
 
     S V = V T + beta v e_k',      u(d) = |p| (I + d T)^-1 e_1,      w = V u(d)
 
@@ -10,12 +10,12 @@ the equations of the free variables after a length s is known exactly,
 
     s^3 beta |u_k(s)| D^1/2 v,
 
-and it grows with s on the way down: T has no negative entry, and so has no power of it. So the space
-is enlarged until this is below the tolerance of residuals where the move ends; then the functions
-were right all along it, and no crossing was stepped over. If it does not get there the move is cut.
+and it grows with s on the way down: no power of T has a negative entry. So the space is enlarged
+until this is below the tolerance of residuals where the move ends. Then the functions were right
+all along it, and no crossing was stepped over. If it does not get there the move is cut.
 
-A is factored by Cholesky's method: with ramps it is positive definite on the rows, and the border is
-taken by its Schur complement. A state with a free variable on a plain tread is left to the
+A is factored by Cholesky's method: with ramps it is positive definite on the rows, and the border
+is taken by its Schur complement. A state with a free variable on a plain tread is left to the
 reference.
 """
 
@@ -29,7 +29,6 @@ from ..problems.staircase import Floats, Mask
 from .moves import Form
 from .rational import RationalWalker
 from .reference import Move
-from .tolerances import EPS
 
 FIRST = 4  # poles to begin with
 MORE = 2  # poles at a time
@@ -194,7 +193,10 @@ class KrylovWalker(RationalWalker):
             else:
                 reach = 0.5 * length  # no event there: the move ends all the same
         self.poles = max(FIRST, min(poles, len(space.W)) - 1)
-        self.form, self.turns = Form(near, np.ascontiguousarray(self._columns(space.W) @ C)), Form(near, acted @ C)
+        self.form, self.turns = (
+            Form(near, np.ascontiguousarray(self._columns(space.W) @ C)),
+            Form(near, acted @ C),
+        )
         return min(step, reach)
 
     def _act(self, W: list[Floats]) -> Floats:

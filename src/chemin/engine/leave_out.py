@@ -15,8 +15,8 @@ The residuals and the inverse H0 of G_FF are computed once for all points. A wal
 a walk watches only the variables that its first direction takes near a corner, and all ends are
 checked together, by residuals computed from the data. A variable found out of reach there is
 watched when the walk is made again. Walks with a doubtful pivot, and walks that do not arrive, are
-made by the reference: the pins of the point move from w_i to 0. A row with ramps has no w_i to begin
-with, and D is not affine in it: there the pins move from its own multiplier.
+made by the reference: the pins of the point move from w_i to 0. A row with ramps may have no w_i to
+begin with, and D is not affine in it: there the pins move from its own multiplier.
 """
 
 from __future__ import annotations
@@ -187,7 +187,8 @@ def by_reference(still: StaircaseSystem, stair: Ints, z: Floats, job: Job) -> Fl
     pins = value[job.variables, 1::2]
     if isinstance(still.coupling, Ridged):
         own = z[job.variables, None]
-        pins = value[job.variables, 1::2] = np.clip(pins, np.minimum(own, 0), np.maximum(own, 0))
+        pins = np.clip(pins, np.minimum(own, 0.0), np.maximum(own, 0.0))
+        value[job.variables, 1::2] = pins
     pins = np.where(np.isfinite(pins), pins, 0.0)
     value[job.variables, 1::2] += pins
     slope[job.variables, 1::2] = -pins

@@ -105,7 +105,7 @@ class StraightMoves(Moves):
     rate: Floats  # of the entries, one move after the other
 
     kind = "straight"
-    degree = 1
+    degree: ClassVar[int | None] = 1
 
     def change(self, j: int, parts: Floats) -> Floats:
         return (parts * self.length[j])[:, None] * self.rate[self.part(j)]
@@ -218,7 +218,7 @@ class RationalMoves(StraightMoves):
     def _whole(self) -> Floats:
         """What each entry comes to in its move."""
         out = super().ends(slice(0, len(self)))
-        for j in np.flatnonzero(np.diff(self.poles)):
+        for j in map(int, np.flatnonzero(np.diff(self.poles))):
             out[self.part(j)] += self.form(j).off(self.length[j])
         return out
 

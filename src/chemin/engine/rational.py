@@ -35,7 +35,6 @@ from .rescue import RescuedWalker
 from .tolerances import LONG, NOUGHT
 from .trace import CurvedRecorder
 
-
 # On the way up: what comes later than this many times t is not told from the limit, which rational
 # functions come near to from one side.
 FAR = 1e4
@@ -128,7 +127,7 @@ class RationalWalker(RescuedWalker):
         end[free] += self.left_over(move, end, t, ends.any(axis=0)[free])
         rate = move.z[free] + (end - z)[free] / step
         self.recorder.curve(came_from, t, free, rate, step, self.form)
-        # As a replay of the move has it, to the last bit: its round-off is seen, and corrected next.
+        # As a replay of the move has it, to the last bit: its round-off is seen and corrected next.
         self.z[free] += rate * step + self.form.off(step)
         self.t = t
         self.refresh()

@@ -133,7 +133,6 @@ class Recorder:
         """The t at which the first thing happens."""
         return None if self.first is None else self.moves[0][self.first]
 
-
     def made(self) -> StraightMoves:
         """The moves so far."""
         t0, t1, length = (np.array(column) for column in self.moves[:3])

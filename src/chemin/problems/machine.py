@@ -531,7 +531,11 @@ class KernelMachine(Problem):
     # ------------------------------------------------------------------ problems made from this one
 
     def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
-        if len(self.rows.side) != len(self.y) or self.parameter != "lambda" or self._soft is not None:
+        if (
+            len(self.rows.side) != len(self.y)
+            or self.parameter != "lambda"
+            or self._soft is not None
+        ):
             return super().own_loss(target)
         rows = self.declare(target[:, None], self.given)
         zero = np.zeros((len(target), 1))
