@@ -29,14 +29,18 @@ from ..problems.staircase import Floats, Mask
 from .moves import Form
 from .rational import RationalWalker
 from .reference import Move
+from .tolerances import EPS
 
 FIRST = 4  # poles to begin with
 MORE = 2  # poles at a time
 MOST = 40  # poles; a move that asks for more is cut
 PART = 0.01  # of the tolerance of residuals: what a space may leave
 NEAR = 0.05  # of t: so far neither A nor the sizes of residuals, for tolerances, change much
+BROKEN = 64 * EPS  # relative to T: a beta below it is round-off, and the space complete
+# Times the tolerance of residuals: what a form may really leave where a move ends. More than that
+# is round-off of a space whose rows differ by many orders of magnitude.
+REALLY = 4.0
 MENDS = 3  # steps of refinement with a factor so near: each gains as much as it is near
-BROKEN = 1e-15  # relative to T: a beta below it is zero, and the space complete
 
 
 class Factor:
@@ -99,10 +103,10 @@ class Space:
             if beta > BROKEN * max(self.alpha) and len(self.V) < np.count_nonzero(self.root):
                 self.V.append(s / beta)
 
-    def form(self, way: float) -> tuple[Floats, Floats]:
-        """near (k,), and C (k, k): the weights are W C."""
+    def form(self, way: float, most: float) -> tuple[Floats, Floats]:
+        """near (k,), none larger than `most`, and C (k, k): the weights are W C."""
         theta, Q = self.spectrum
-        return -way * theta, -way * self.norm * Q * Q[:1]
+        return -way * np.clip(theta, 0.0, most), -way * self.norm * Q * Q[:1]
 
     @property
     def spectrum(self) -> tuple[Floats, Floats]:
@@ -181,7 +185,7 @@ class KrylovWalker(RationalWalker):
         while True:
             space.grow(poles)
             acted = np.hstack([acted, self._act(space.W[acted.shape[1] :])])
-            near, C = space.form(move.t)
+            near, C = space.form(move.t, 1.0 / abs(self.t))
             step, self.blocking = self.search(gaps, move, acted @ C, near, reach)
             length = min(step, reach)
             # Residuals are measured by t: on the way down tolerances shrink with it.
@@ -193,11 +197,24 @@ class KrylovWalker(RationalWalker):
             else:
                 reach = 0.5 * length  # no event there: the move ends all the same
         self.poles = max(FIRST, min(poles, len(space.W)) - 1)
-        self.form, self.turns = (
-            Form(near, np.ascontiguousarray(self._columns(space.W) @ C)),
-            Form(near, acted @ C),
-        )
-        return min(step, reach)
+        self.form = Form(near, np.ascontiguousarray(self._columns(space.W) @ C))
+        self.turns = Form(near, acted @ C)
+        change = length * move.z[self.free] + self.form.off(length)
+        left = np.abs(self._unsolved(move, change, move.t * length))
+        if np.all(left <= REALLY * shrunk * self.tolerance[self.free]):
+            return min(step, reach)
+        self.turns = None
+        RationalWalker.factor(self)
+        return super().first_crossing(move, soft, reach)
+
+    def _unsolved(self, move: Move, change: Floats, d: float) -> Floats:
+        """What is left of the equations of free variables, changed so, at t + d.
+
+        A z = b holds where the move began, but for drift; b changes by d (A y + D z).
+        """
+        assert self.chol is not None
+        b = (self.sigma * self.drift)[self.free] - d * self.curved.soft[self.free] * change
+        return np.asarray(b + self.chol.A @ (abs(d) * move.z[self.free] - change))
 
     def _act(self, W: list[Floats]) -> Floats:
         """What columns of free variables move: their z, or the residuals of the others."""
@@ -232,11 +249,7 @@ class KrylovWalker(RationalWalker):
         chol, free, d = self.chol, self.free, t - self.t
         if chol is None or self.stale or abs(d) > NEAR * abs(self.t):
             return super().left_over(move, z, t, held)
-        ridge = d * self.curved.soft[free]
-        # A z = b holds where the move began, but for drift; b changes by d (A y + D z).
-        change = z[free] - self.z[free]
-        b = (self.sigma * self.drift)[free] + chol.A @ (abs(d) * move.z[free] - change)
-        b -= ridge * change
+        ridge, b = d * self.curved.soft[free], self._unsolved(move, z[free] - self.z[free], d)
         off = np.zeros(len(free))
         columns = np.array([chol.once(e) for e in np.eye(len(free))[held]]).T
         for _ in range(MENDS):

@@ -106,6 +106,7 @@ class RationalWalker(RescuedWalker):
         solved = scipy.linalg.lu_solve(self.lu, right, check_finite=False)  # A^-1 D^1/2
         S = root[on_ramp, None] * solved[on_ramp]
         theta, U = np.linalg.eigh(0.5 * (S + S.T))
+        theta = np.clip(theta, 0.0, 1.0 / abs(self.t))  # G is positive semi-definite on rows
         part = U.T @ (root * move.z[self.free])[on_ramp]
         return Form(-move.t * theta, np.ascontiguousarray(-move.t * (solved @ U) * part))
 
@@ -143,6 +144,8 @@ class RationalWalker(RescuedWalker):
             A = system.coupling.block(rest, rest)
             with warnings.catch_warnings():  # nearly singular: what is off is little all the same
                 warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
-                x = scipy.linalg.lu_solve(scipy.linalg.lu_factor(A), (self.sigma * drift)[rest])
+                x = np.asarray(
+                    scipy.linalg.solve(A, (self.sigma * drift)[rest], check_finite=False)
+                )
             off[~held] = np.where(np.isfinite(x), x, 0.0)
         return off
