@@ -29,6 +29,9 @@ except ImportError:  # a source tree on the path, nothing compiled
 SEED, SECOND_SEED = 0, 1  # of the offsets that break ties
 CAREFUL = 600  # variables: a second walk by the reference takes seconds at the most
 ABOVE = 2.0  # times a stop above the start: a walk down to it begins there
+# Rows on ramps whose weights differ by more than this: a Krylov space loses the smallest of them in
+# its round-off, and the reference takes all poles.
+SPREAD = 1e4
 POLISH = 4  # passes; one takes away all but EPS of what is off
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 
@@ -41,7 +44,10 @@ def make_walker(system: StaircaseSystem, *args: Any) -> Any:
     if reference_asked_for():
         return make_reference(system, *args)
     if system.soft is not None:
-        return KrylovWalker(system, *args)
+        soft = system.soft[system.soft > 0]
+        return (KrylovWalker if soft.max() <= SPREAD * soft.min() else RationalWalker)(
+            system, *args
+        )
     ramps = isinstance(system.coupling, Ridged)
     if BlockWalker is None or system.stairs.moving_pins or ramps:
         return make_reference(system, *args)

@@ -144,8 +144,7 @@ class RationalWalker(RescuedWalker):
             A = system.coupling.block(rest, rest)
             with warnings.catch_warnings():  # nearly singular: what is off is little all the same
                 warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
-                x = np.asarray(
-                    scipy.linalg.solve(A, (self.sigma * drift)[rest], check_finite=False)
-                )
+                lu = scipy.linalg.lu_factor(A, check_finite=False)
+            x = scipy.linalg.lu_solve(lu, (self.sigma * drift)[rest], check_finite=False)
             off[~held] = np.where(np.isfinite(x), x, 0.0)
         return off
