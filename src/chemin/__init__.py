@@ -15,7 +15,7 @@ from .api import (
     svc_path,
     svr_path,
 )
-from .models import PathLasso, PathNuSVR, PathSVC, PathSVR
+from .models import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
 from .path import Path, Solution, load
 
 try:
@@ -27,6 +27,7 @@ __all__ = [
     "Path",
     "PathLasso",
     "PathNuSVR",
+    "PathQuadraticSVC",
     "PathSVC",
     "PathSVR",
     "Solution",
