@@ -2,12 +2,20 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
-from chemin import expectile_path, kernel_ridge_path, quadratic_svc_path, quadratic_svr_path
+from chemin import (
+    PathQuadraticSVC,
+    expectile_path,
+    kernel_ridge_path,
+    quadratic_svc_path,
+    quadratic_svr_path,
+    svc_path,
+)
 from chemin.engine.krylov import KrylovWalker
 from chemin.engine.rational import RationalWalker
 from contract import LABELS as LABELLED
@@ -167,8 +175,6 @@ def test_a_wide_h_is_the_squared_hinge():
 
 def test_a_narrow_h_is_the_svm():
     """Oracle: the C-SVM. The Huber hinge, divided by h, tends to the hinge as h falls."""
-    from chemin import svc_path
-
     X, y, _ = labels()
     h, lam = 1e-7, 0.05
     huber = quadratic_svc_path(X, y, h=h, gamma=GAMMA, stop=0.5 * lam * h, intercept=True)
@@ -287,3 +293,50 @@ def test_an_infinite_h_does_not_move():
     path = quadratic_svc_path(X, y, gamma=GAMMA)
     with pytest.raises(ValueError, match="infinite"):
         path.turn("h", at=between(path, 0.1))
+
+
+# ---------------------------------------------------------------------- choosing
+
+
+@pytest.mark.parametrize("h", [np.inf, 0.2])
+def test_curves_are_exact(h):
+    """Oracle: predictions of a path for each fold, at random values of lambda."""
+    X, y, _ = labels(60)
+    folds, options = StratifiedKFold(3), {"rho": 1.1, "h": h, "gamma": GAMMA}
+    model = PathQuadraticSVC(cv=folds, **options).fit(X, y)
+    assert model.curve_.exact
+    low, high = model.curve_.range
+    high = min(high, model.path_.start)
+    values = np.random.default_rng(0).uniform(np.log(low * 1.001), np.log(high * 0.999), 50)
+    values = np.exp(values)
+    wrong = np.zeros(len(values))
+    for train, test in folds.split(X, y):
+        path = quadratic_svc_path(X[train], y[train], start=high, stop=low, **options)
+        wrong += (path.predict(X[test], values) != y[test][:, None]).sum(axis=0)
+    np.testing.assert_allclose(model.curve_(values), wrong / len(y), atol=1e-12)
+    assert model.curve_.minimum <= wrong.min() / len(y) + 1e-12
+
+
+@pytest.mark.parametrize("rho, h", [(1.0, np.inf), (1.1, 0.2), (0.7, 1.0)])
+def test_probabilities_are_those_of_the_loss(rho, h):
+    """Oracle: a search. The f that is best for probability p gives p again."""
+    model = PathQuadraticSVC(rho=rho, h=h)
+
+    def loss(m):
+        u = np.maximum(rho - m, 0.0)
+        return np.where(u < h, u**2, 2 * min(h, 1e9) * u - min(h, 1e9) ** 2)
+
+    for p in (0.1, 0.35, 0.8):
+        best = minimize_scalar(
+            lambda f, p=p: p * loss(f) + (1 - p) * loss(-f), bounds=(-rho, rho), method="bounded",
+            options={"xatol": 1e-10},
+        ).x  # fmt: skip
+        model._f = lambda X, f=best: np.array([f])
+        np.testing.assert_allclose(model.predict_proba(None), [[1 - p, p]], atol=1e-5)
+
+
+def test_there_is_nothing_to_hand_over():
+    X, y, _ = labels()
+    model = PathQuadraticSVC(cv=3, gamma=GAMMA).fit(X, y)
+    with pytest.raises(NotImplementedError, match="scikit-learn"):
+        model.to_sklearn()

@@ -88,14 +88,16 @@ class Search:
     @staticmethod
     def _safe(value: Floats, slope: Floats, weight: Floats, near: Floats, s: Floats) -> Floats:
         """How far from s each function cannot have come to zero."""
-        left = 1.0 - s[:, None] * near
-        bend = weight / left
-        f = value + s * slope + s * s * bend.sum(axis=1)
-        rate = slope + s * (bend * (2.0 - s[:, None] * near) / left).sum(axis=1)
-        K = np.maximum(-bend / (left * left), 0.0).sum(axis=1)
-        f = np.maximum(f, 0.0)
         top = near.max() if len(near) else 0.0
-        p = top / (1.0 - s * top)
+        if not s.any():  # where the move begins there is nothing to evaluate
+            f, rate, K, p = value, slope, -np.minimum(weight, 0.0).sum(axis=1), top
+        else:
+            left = 1.0 - s[:, None] * near
+            bend = weight / left
+            f = np.maximum(value + s * slope + s * s * bend.sum(axis=1), 0.0)
+            rate = slope + s * (bend * (2.0 - s[:, None] * near) / left).sum(axis=1)
+            K = np.maximum(-bend / (left * left), 0.0).sum(axis=1)
+            p = top / (1.0 - s * top)
         # f + (rate - f p) e - (rate p + K) e^2 = 0: the smallest positive root.
         b, a = rate - f * p, rate * p + K
         with np.errstate(divide="ignore", invalid="ignore"):
