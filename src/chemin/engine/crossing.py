@@ -23,7 +23,8 @@ from .reference import Move
 from .tolerances import EPS
 
 MOST = 100  # steps of one search; it has converged quadratically long before
-NEAREST = 4  # functions looked at together once each has made a step
+NEAREST = 4  # functions looked at together once each has made a step,
+PATIENT = 20  # for so many steps; then all of them are, since none may come to zero at all
 CLOSE = 4 * EPS  # relative to the place: nearer than this is there
 
 
@@ -55,21 +56,25 @@ class Search:
         value = gaps[finite]
         slope = -move.closing[finite]
         weight = np.where(side[:, None] == 0, bends[k], -bends[k])
-        place = self._first(value, slope, weight, near, reach)
+        place, done = self._first(value, slope, weight, near, reach)
         first = float(place.min(initial=np.inf))
         blocking = np.zeros(gaps.shape, dtype=bool)
-        if first < reach:
-            blocking[side[place <= first], k[place <= first]] = True
-        return (first if first < reach else np.inf), blocking
+        if first >= reach:
+            return np.inf, blocking
+        there = done & (place <= first)  # none, where a search was given up
+        blocking[side[there], k[there]] = True
+        return first, blocking
 
     def _first(
         self, value: Floats, slope: Floats, weight: Floats, near: Floats, reach: float
-    ) -> Floats:
-        """The roots of those functions that may be first; infinity for the others."""
+    ) -> tuple[Floats, Mask]:
+        """The places of those functions that may be first, infinity for the others; and whether
+        they are roots. A place that is none has no root before it.
+        """
         place, done = np.zeros(len(value)), np.zeros(len(value), dtype=bool)
         self.functions += len(value)
         best, some = reach, np.arange(len(value))
-        for _ in range(MOST):
+        for step_number in range(MOST):
             self.steps += len(some)
             step = self._safe(value[some], slope[some], weight[some], near, place[some])
             place[some] = np.minimum(place[some] + step, 2.0 * reach)
@@ -79,11 +84,12 @@ class Search:
             some = np.flatnonzero(~done & (place < (best if self.early_stop else reach)))
             if not len(some):
                 break
-            if self.early_stop and len(some) > NEAREST:
+            if self.early_stop and len(some) > NEAREST and step_number < PATIENT:
                 # Where the nearest root is known, most functions need no further step.
                 some = some[np.argpartition(place[some], NEAREST)[:NEAREST]]
-        done[some] = True  # not a root, but none comes before
-        return np.where(done, place, np.inf)
+        known = done.copy()
+        known[some] = True
+        return np.where(known, place, np.inf), done
 
     @staticmethod
     def _safe(value: Floats, slope: Floats, weight: Floats, near: Floats, s: Floats) -> Floats:

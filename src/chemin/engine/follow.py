@@ -231,7 +231,7 @@ class Walk:
     ) -> Trace:
         """From a solution to the stop, and what ended the walk."""
         system = self.system
-        box = system.boxes(t)
+        box = system.boxes(t, system.stairs.span(t))
         box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
         recorder = make_recorder(system, box, system.pull, self.max_events, system.coupling.dot)
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop

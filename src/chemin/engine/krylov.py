@@ -40,7 +40,7 @@ BROKEN = 64 * EPS  # relative to T: a beta below it is round-off, and the space 
 # Times the tolerance of residuals: what a form may really leave where a move ends. More than that
 # is round-off of a space whose rows differ by many orders of magnitude.
 REALLY = 4.0
-MENDS = 3  # steps of refinement with a factor so near: each gains as much as it is near
+MENDS = 2  # steps of refinement with a factor so near: each gains as much as it is near
 
 
 class Factor:
@@ -128,7 +128,8 @@ class KrylovWalker(RationalWalker):
     """The same walk, with a Krylov space for each move."""
 
     chol: Factor | None = None  # of this place, and its free variables
-    stale = True  # whether it is to be made
+    columns: Floats  # of G, for the same variables
+    stale = True  # whether they are to be made
     turns: Form | None = None  # the form of what moves of each variable, z or h
     poles = FIRST  # that the last move needed
     arrival: Move | None = None  # the direction with which the walk has come here
@@ -148,11 +149,22 @@ class KrylovWalker(RationalWalker):
             rows = int(np.count_nonzero(self.system.coupling.has_row[self.free]))
             self.chol = None
             if rows and np.all(self.curved.soft[self.free[:rows]] > 0):
-                chol = Factor(self.system.coupling.block(self.free, self.free), rows)
+                self.columns = self.curved.coupling.block(self.free, self.rows).T  # G[:, F]
+                A = self.columns[self.free]
+                A[np.diag_indices(len(A))] += self.t * self.curved.soft[self.free]
+                chol = Factor(A, rows)
                 self.chol = chol if chol.regular else None
             if self.chol is None:
                 super().factor()
         return self.chol
+
+    def product(self, z: Floats) -> tuple[Floats, Floats]:
+        """Only columns of free variables count, and they are at hand."""
+        if self.stale or self.chol is None or np.any(z[~self.tread]):
+            return super().product(z)
+        ridge = self.t * self.curved.soft * z
+        size = np.abs(self.columns) @ np.abs(z[self.free]) + np.abs(ridge)
+        return self.sigma * (self.columns @ z[self.free]) + ridge, size
 
     def solve(self, b: Floats) -> Floats:
         chol = self.made_factor()
@@ -218,9 +230,10 @@ class KrylovWalker(RationalWalker):
 
     def _act(self, W: list[Floats]) -> Floats:
         """What columns of free variables move: their z, or the residuals of the others."""
-        z = np.zeros((len(self.rows), len(W)))
-        z[self.free] = self._columns(W)
-        return np.where(self.tread[:, None], z, -self.system.coupling.dot(z))
+        free = self._columns(W)
+        out = -self.sigma[:, None] * (self.columns @ free)
+        out[self.free] = free
+        return out
 
     def _columns(self, W: list[Floats]) -> Floats:
         return np.array(W).reshape(len(W), len(self.free)).T

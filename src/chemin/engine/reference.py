@@ -159,7 +159,7 @@ class Walker:
         self.tread = self.stair % 2 == 0
         self.free = np.flatnonzero(self.tread)
         self.span = system.stairs.span(t)
-        self.box = system.boxes(t)
+        self.box = system.boxes(t, self.span)
         held = self.level(0)
         self.z[~self.tread] = held[~self.tread]
         self.h, self.size = self.measured()
@@ -218,7 +218,8 @@ class Walker:
             z = np.where(self.tread, 0.0, slope)
             c = coupling.dot(z) + t * system.r + np.where(self.tread, slope, 0.0)
             z[self.free] = self.solve(-(self.sigma * c)[self.free])
-        h = -(coupling.dot(z) + t * system.r)
+        moved, size = self.product(z)
+        h = -(moved + t * system.r)
         x = np.where(self.tread, z, h)
         below, above = (system.stairs.slope[self.rows, self.stair + s] * t for s in (-1, 1))
         closing = np.array([below - x, x - above])
@@ -226,10 +227,15 @@ class Walker:
         # ends, is zero.
         span = max(abs(self.t), self.far, EPS) if t else 1.0
         noise_z = np.maximum((STILL if t else ASIDE) * np.abs(z).max(), self.blur / span)
-        size = coupling.magnitude(z) + np.abs(t * system.r)
+        size = size + np.abs(t * system.r)
         noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
         closing[np.abs(closing) <= np.where(self.tread, noise_z, noise_h)] = 0.0
         return Move(z, h, t, closing)
+
+    def product(self, z: Floats) -> tuple[Floats, Floats]:
+        """M z, and the sums of the absolute terms that make it up."""
+        coupling = self.system.coupling
+        return coupling.dot(z), coupling.magnitude(z)
 
     def first_block(self, move: Move) -> float:
         """The ratio test: how far until the first variable reaches the end of its stair."""

@@ -162,13 +162,15 @@ class StaircaseSystem:
         if self.soft is None:
             return self
         rise = self.soft * z
-        return replace(
+        out = replace(
             self, coupling=self._ridged(t), q=self.q - t * rise, r=self.r + rise, soft=None
         )
+        out.__dict__.update({name: getattr(self, name) for name in ("measured", "_different")})
+        return out
 
-    def boxes(self, t: float) -> Floats:
+    def boxes(self, t: float, span: Floats) -> Floats:
         """What multipliers are measured by: how far they can go, or what moves a ramp by a unit."""
-        box, coupling = np.minimum(1.0, self.stairs.span(t)), self._ridged(t)
+        box, coupling = np.minimum(1.0, span), self._ridged(t)
         if isinstance(coupling, Ridged):
             rise = coupling.ridge / np.maximum(self.units(t), np.finfo(np.float64).tiny)
             box = np.minimum(box, 1.0 / np.maximum(rise, 1.0))
