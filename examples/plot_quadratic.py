@@ -10,8 +10,8 @@ scores tell probabilities. A C-SVM needs a second model for that, fitted to its 
 # Two models of the same data
 # ---------------------------
 # Two Gaussians in the plane, for which the true probability is known. Both models choose λ on their
-# paths by the hinge loss; the scores of the C-SVM are then scaled by a logistic model (Platt), fitted
-# on folds.
+# paths by the hinge loss; the scores of the C-SVM are then scaled by a logistic model (Platt),
+# fitted on folds.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -44,7 +44,7 @@ platt = CalibratedClassifierCV(SVC(C=svm.C_, gamma=0.2), ensemble=False).fit(X, 
 # How far from the truth
 # ----------------------
 # The mean squared distance to the true probability, which neither model has seen. On these data
-# the two are equally near. On other draws Platt's scaling is the nearer one: it is fitted to the
+# the squared hinge is a little nearer. On other draws Platt's scaling is the nearer one: it is fitted to the
 # labels once more, while the squared hinge has one model for both tasks.
 
 named = {"squared hinge": squared.predict_proba(new), "C-SVM and Platt": platt.predict_proba(new)}
