@@ -26,6 +26,7 @@ WALKS = 3
 TOP = 12
 ATTACH = 0.5  # seconds that perf needs before it samples
 CORE = ("_system.", "_factor.", "_record.", "_working_set.", "_loop.", "_verify.", "_leave_out.")
+CORE += ("_compensated.",)
 KINDS = {
     "blas": "BLAS and LAPACK",
     "core": "compiled engine",

@@ -57,7 +57,7 @@ def test_a_damaged_walk_is_walked_again(walk):
     """Oracle: the walk without the damage."""
     problem, trace = walk
     bad = damaged(trace, len(trace.moves) // 2, 1e-3)
-    again = audit.audited(problem, bad, None)
+    again = audit.audited(problem, lambda **options: bad)
     assert again.end.complete
     t = np.geomspace(trace.t0[0], trace.t1[-1], 200)
     np.testing.assert_allclose(again.solutions(t), trace.solutions(t), atol=1e-10)
@@ -65,7 +65,8 @@ def test_a_damaged_walk_is_walked_again(walk):
 
 def test_a_damaged_start_is_walked_again(walk):
     problem, trace = walk
-    again = audit.audited(problem, damaged(trace, 0, 1e-3), None)
+    bad = damaged(trace, 0, 1e-3)
+    again = audit.audited(problem, lambda again=False, **options: trace if again else bad)
     assert again.end.complete
     assert audit.certified(problem, again) is again
 
@@ -81,7 +82,7 @@ def test_a_walk_that_fails_twice_ends_before_the_bad_stretch(walk, monkeypatch):
         return second[-1]
 
     monkeypatch.setattr(audit, "carry_on", again)
-    out = audit.audited(problem, damaged(trace, move, 1e-3), None)
+    out = audit.audited(problem, lambda **options: damaged(trace, move, 1e-3))
     assert len(second) == 1
     assert out.end.reason is Reason.ASTRAY
     assert audit.certified(problem, out) is out
@@ -91,9 +92,25 @@ def test_the_second_walk_respects_max_events(walk):
     problem, trace = walk
     bad = damaged(trace, len(trace.moves) // 2, 1e-3)
     most = len(trace.events) - 5
-    out = audit.audited(problem, bad, None, max_events=most)
+    out = audit.audited(problem, lambda **options: bad, max_events=most)
     assert len(out.events) <= most
     assert out.end.reason is Reason.MAX_EVENTS
+
+
+@pytest.mark.parametrize("seed", [72, 192])
+def test_all_points_come_to_the_tube_together(seed):
+    """Two targets, a wide kernel on a line: ties of all points in a nearly singular system.
+
+    Oracle: certificates. These walks were lost by the compiled engine; the reference walks them.
+    """
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 30))
+    X = rng.integers(-5, 6, size=(n, 1)).astype(float) if seed % 2 else rng.normal(size=(n, 1))
+    y = rng.integers(0, 2, n).astype(float)
+    lambda_, gamma = float(rng.choice([0.01, 1, 0.1])), float(rng.choice([0.01, 0.1]))
+    path = svr_path(X, y, along="epsilon", kernel="rbf", gamma=gamma, lambda_=lambda_)
+    assert path.complete
+    assert_exact(path)
 
 
 def test_reasons_have_texts():

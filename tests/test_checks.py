@@ -19,6 +19,7 @@ from chemin._checks import (
     check_start_stop,
     check_target,
     check_two_classes,
+    check_values,
     check_weights,
     class_weights,
 )
@@ -102,6 +103,70 @@ def test_matrix_read_only_and_memory_map(tmp_path):
 def test_matrix_refused(X, parts):
     with refuses(*parts):
         check_matrix(X)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pd.Categorical(["u", "v"]),
+        ["u", "v"],
+        [1.0, "v"],
+        pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        pd.to_timedelta([1, 2], unit="D"),
+        [1j, 2.0],
+    ],
+    ids=["category", "text", "mixed", "date", "duration", "complex"],
+)
+def test_matrix_names_the_column_that_is_no_number(more):
+    with refuses("X must be a two-dimensional array of numbers", "column 'kind' holds") as caught:
+        check_matrix(pd.DataFrame({"a": [1.0, 2.0], "kind": more}))
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "X", [np.arange(9.0), np.zeros((2, 2)) + 1j, None, {"a": 1}, [[1], [1, 2]]]
+)
+def test_matrix_errors_are_one_line(X):
+    with refuses("^X must be a two-dimensional array of numbers") as caught:
+        check_matrix(X)
+    assert "\n" not in str(caught.value)
+
+
+def test_masked_entries_are_refused_and_masks_of_none_accepted():
+    X, y = np.arange(6.0).reshape(3, 2), np.arange(3)
+    np.testing.assert_array_equal(check_matrix(np.ma.masked_array(X)), X)
+    np.testing.assert_array_equal(check_target(np.ma.masked_array(y), 3), y)
+    with refuses("X has 2 masked entries", "expected none"):
+        check_matrix(np.ma.masked_array(X, mask=X > 3))
+    with refuses("y has 1 masked entry"):
+        check_target(np.ma.masked_array(y, mask=y > 1), 3)
+    with refuses("y has 1 masked entry"):
+        check_two_classes(np.ma.masked_array(y, mask=y > 1))
+    with refuses("sample_weight has 1 masked entry"):
+        check_weights(np.ma.masked_array(y, mask=y > 1), 3)
+
+
+@pytest.mark.parametrize("value", ["balanced", "x", {0: 1.0}])
+def test_weights_that_are_no_array(value):
+    with refuses("sample_weight should be a 1d array of 3 numbers, or None", "got") as caught:
+        check_weights(value, 3)
+    assert ("belongs to class_weight" in str(caught.value)) == (value == "balanced")
+
+
+@pytest.mark.parametrize(
+    "values",
+    ["x", "0.1", None, np.nan, np.inf, True, 1j, {}, [[1.0]], [1.0, None], np.datetime64("2020")],
+)
+def test_values_refused(values):
+    with refuses("lambda must be a finite number or a 1-D array of them, got"):
+        check_values(values, "lambda")
+
+
+def test_values_of_any_kind():
+    for values in (2, 2.0, [2], np.float32(2), np.array([2], dtype=object), pd.Series([2])):
+        np.testing.assert_array_equal(check_values(values, "lambda"), [2.0])
+    assert check_values([], "lambda").shape == (0,)
+    assert np.isnan(check_values(np.nan, "coef", finite=False)).all()
 
 
 def test_matrix_error_uses_the_name_given():

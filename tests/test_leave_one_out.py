@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVR, NuSVR
 
-from chemin import lasso_path, nu_svr_path, svr_path
+from chemin import lasso_path, nu_svr_path, svc_path, svr_path
 from chemin.datasets import make_sinexp
 from contract import CASES, NUMBERS, between, make_data, make_tied
 
@@ -158,6 +158,23 @@ def test_rows_of_weight_zero():
     f = path.leave_one_out(value)
     np.testing.assert_allclose(f[kept], small.leave_one_out(value), atol=1e-10)
     np.testing.assert_allclose(f[~kept], path.decision_function(X[~kept], value))
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+def test_the_only_member_of_a_class(kernel, rare):
+    """Oracle: the limit, by a path on which the point weighs almost nothing."""
+    rng = np.random.default_rng(rare)
+    X, y = rng.standard_normal((12, 2)), np.full(12, 1 - rare)
+    y[3] = rare
+    path = svc_path(X, y, **kernel)
+    values = path.start * np.array([2.0, 0.5, 0.01])
+    f = path.leave_one_out(values)
+    np.testing.assert_array_equal(f[3], 1.0 - 2.0 * rare)
+    light = np.where(np.arange(12) == 3, 1e-9, 1.0)
+    limit = svc_path(X, y, sample_weight=light, stop=0.5 * values[-1], **kernel)
+    np.testing.assert_allclose(f[3], limit.decision_function(X[3:4], values)[0], atol=1e-5)
+    assert np.isfinite(f).all()
 
 
 def test_what_has_no_points():

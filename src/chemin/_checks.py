@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,10 @@ is far above."""
 LAST_DIGITS = 8 * float(np.finfo(np.float64).eps)
 """Differences up to this, relative again, are no more than the entries' own round-off: nothing is
 gained by a second matrix of the size of K."""
+
+LARGEST, SMALLEST = 1e70, 1e-70
+"""What the sizes of data must lie between. The longest products that are made of them have four
+factors, such as K alpha² / lambda in an objective: they neither overflow nor vanish."""
 
 CHECK_ROWS = 256
 """Rows compared at once: no second matrix of the size of K is ever held."""
@@ -65,9 +69,12 @@ def check_matrix(X: Any, name: str = "X") -> Array:
     if issparse(X):
         raise ValueError(
             f"{name} is a sparse {X.__class__.__name__} of shape {X.shape}, expected a dense "
-            f"array: densify it with {name}.toarray(), or pass its kernel matrix with "
-            'kernel="precomputed".'
+            "array (sparse ones are not taken yet): densify it with .toarray(), or pass its kernel "
+            'matrix with kernel="precomputed".'
         )
+    _refuse_masked(X, name)
+    expected = f"{name} must be a two-dimensional array of numbers"
+    _refuse_other_shapes(X, expected)
     try:
         # Finiteness is checked below, where the error can say which entry it is.
         array = check_array(X, dtype="numeric", order="C", ensure_all_finite=False, input_name=name)
@@ -76,7 +83,9 @@ def check_matrix(X: Any, name: str = "X") -> Array:
         matrix: Array = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         kind = NotNumbersError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name} must be a two-dimensional array of numbers: {error}") from error
+        # What follows on other lines is the array itself.
+        found = _column_that_is_no_number(X) or str(error).partition("\n")[0]
+        raise kind(f"{expected}: {found}") from error
     _refuse_not_finite(matrix, name)
     return matrix
 
@@ -110,6 +119,39 @@ def check_gram(K: Any, name: str = "K") -> Array:
             f"{SYMMETRY_TOLERANCE:g} of the largest entry {largest:.3g} passes for round-off)."
         )
     return _symmetrised(matrix)
+
+
+def check_scale(values: Array, name: str) -> None:
+    """Refuse an array whose largest entry is so large or so small that products leave the range
+    of double precision.
+
+    Parameters
+    ----------
+    values : array of numbers
+        A matrix is judged by the largest entry of all. Zeros alone pass.
+    name : str
+        What the error calls the argument.
+    """
+    largest = _largest_entry(values)
+    if largest == 0 or SMALLEST <= largest <= LARGEST:
+        return
+    raise ValueError(
+        f"{name} must have a largest entry between {SMALLEST:g} and {LARGEST:g} in size, or none "
+        f"but zeros, got {largest:.3g}: rescale it."
+    )
+
+
+def check_columns_scale(X: Array, name: str = "X") -> None:
+    """`check_scale` for each column of X: where columns are taken for themselves."""
+    for j in range(X.shape[1]):
+        check_scale(X[:, j], f"{name}[:, {j}]")
+
+
+def check_size(number: float, name: str, least: float = SMALLEST) -> float:
+    """Return a number whose products with data stay within double precision."""
+    if not least <= number <= LARGEST:
+        raise ValueError(f"{name} must lie between {least:g} and {LARGEST:g}, got {number:g}.")
+    return number
 
 
 def check_memory(n_rows: int, name: str = "X") -> None:
@@ -200,6 +242,7 @@ def check_target(y: Any, n: int) -> Array:
     """
     target = _numbers(y, "y")
     _check_length(target, n, "y")
+    check_scale(target, "y")
     if np.all(target == target[0]):
         samples = "1 sample" if n == 1 else f"{n} samples"
         raise ValueError(
@@ -220,6 +263,12 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     """
     if sample_weight is None:
         return np.ones(n)
+    if isinstance(sample_weight, (str, Mapping)):
+        belongs = ", which belongs to class_weight" if _is_balanced(sample_weight) else ""
+        raise ValueError(
+            f"sample_weight should be a 1d array of {n} numbers, or None, got "
+            f"{sample_weight!r}{belongs}."
+        )
     weights = _numbers(sample_weight, "sample_weight")
     _check_length(weights, n, "sample_weight")
     if np.any(weights < 0):
@@ -232,6 +281,7 @@ def check_weights(sample_weight: Any, n: int) -> Array:
             f"sample_weight is 0 for all {n} samples (no weight but zero), expected at least one "
             "weight above 0."
         )
+    _check_weights_scale(weights, "sample_weight")
     return weights.copy()
 
 
@@ -261,7 +311,7 @@ def class_weights(
     _refuse_empty_class(totals, classes, "sample_weight")
     if class_weight is None:
         factors = np.ones(2)
-    elif isinstance(class_weight, str) and class_weight == "balanced":
+    elif _is_balanced(class_weight):
         factors = totals.sum() / (2 * totals)
     elif isinstance(class_weight, Mapping):
         factors = _factors(class_weight, classes)
@@ -272,6 +322,7 @@ def class_weights(
         )
     _refuse_empty_class(totals * factors, classes, "class_weight")
     weights: Array = sample_weight * np.where(upper, factors[1], factors[0])
+    _check_weights_scale(weights, "class_weight")
     return weights
 
 
@@ -308,12 +359,65 @@ def check_positive(value: Any, name: str, *, zero: bool = False, inf: bool = Fal
     return number
 
 
+def check_values(values: Any, name: str, *, finite: bool = True) -> Array:
+    """Return numbers as float64 in one dimension; a single one as an array of one.
+
+    Parameters
+    ----------
+    values : number or array-like of shape (k,)
+    name : str
+        What the error calls them.
+    finite : bool
+        Whether NaN and infinity are refused.
+    """
+    _refuse_masked(values, name)
+    array = np.atleast_1d(np.asarray(values))
+    if array.dtype.kind == "O" and all(_is_real(value) for value in array.flat):
+        array = array.astype(np.float64)
+    numbers = array.ndim == 1 and (array.dtype.kind in "iuf" or array.size == 0)
+    if not numbers or (finite and not np.isfinite(array).all()):
+        kind = "a finite number" if finite else "a number"
+        raise ValueError(f"{name} must be {kind} or a 1-D array of them, got {values!r:.60}.")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
 def check_fraction(value: Any, name: str) -> float:
     """Return value as a float in (0, 1]."""
     number = _real(value, name, "a number in (0, 1]")
     if not 0 < number <= 1:
         raise ValueError(f"{name} must be a number in (0, 1], got {value!r}.")
     return number
+
+
+def check_inside(value: Any, name: str) -> float:
+    """Return value as a float between 0 and 1, both excluded."""
+    expected = "a number between 0 and 1, both excluded"
+    number = _real(value, name, expected)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must be {expected}, got {value!r}.")
+    return number
+
+
+def check_count(value: Any, name: str) -> int | None:
+    """Return value as an int >= 1, or None."""
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if value is not None and (not whole or value < 1):
+        raise ValueError(f"{name} must be a whole number from 1, or None, got {value!r}")
+    return None if value is None else int(value)
+
+
+def check_level(value: Any, name: str) -> int:
+    """Return value as an int; True counts as 1."""
+    if not isinstance(value, (Integral, np.bool_)):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    return int(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return value as a bool; nothing else counts as true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def check_start_stop(start: Any, stop: Any) -> tuple[float | None, float | None]:
@@ -334,6 +438,67 @@ def check_start_stop(start: Any, stop: Any) -> tuple[float | None, float | None]
 # --------------------------------------------------------------------------------------
 # Inside
 # --------------------------------------------------------------------------------------
+
+
+def _refuse_masked(values: Any, name: str) -> None:
+    # Arrays of pandas have a mask too: their gaps are found as NaN.
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        count = int(np.ma.count_masked(values))
+        raise ValueError(
+            f"{name} has {count} masked {'entry' if count == 1 else 'entries'}, expected none: "
+            "remove these rows, or fill them (numpy.ma.filled)."
+        )
+
+
+def _refuse_other_shapes(X: Any, expected: str) -> None:
+    """Refuse what has not two dimensions, in one line; a frame has its own shape."""
+    try:
+        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    except ValueError:
+        raise ValueError(f"{expected}, got rows of different lengths.") from None
+    if len(shape) == 0:
+        raise ValueError(f"{expected}, got {X!r:.50} of type {type(X).__name__}.")
+    if len(shape) == 1:
+        raise ValueError(
+            f"{expected}, got a 1D array of {shape[0]} entries. Reshape your data with "
+            ".reshape(-1, 1) if it is one feature, or .reshape(1, -1) if it is one sample."
+        )
+
+
+def _column_that_is_no_number(X: Any) -> str:
+    """The first column of a frame that holds no numbers, with what it holds; "" for arrays."""
+    if not hasattr(X, "columns"):
+        return ""
+    for label in X.columns:
+        column = np.asarray(X[label])
+        if column.ndim == 1 and not _holds_numbers(column):
+            found = next(value for value in column.tolist() if not _is_real(value))
+            return f"column {label!r} holds {found!r} of type {type(found).__name__}."
+    return ""
+
+
+def _holds_numbers(column: NDArray[Any]) -> bool:
+    if column.dtype.kind == "O":
+        try:
+            column.astype(np.float64)
+        except (TypeError, ValueError):
+            return False
+        return True
+    return column.dtype.kind in "biuf"
+
+
+def _check_weights_scale(weights: Array, name: str) -> None:
+    """Each row is measured by its own weight, so the smallest counts as the largest does."""
+    smallest, largest = float(weights[weights > 0].min()), float(weights.max())
+    if not SMALLEST <= smallest <= largest <= LARGEST:
+        raise ValueError(
+            f"{name} must be 0 or lie between {SMALLEST:g} and {LARGEST:g}, got weights from "
+            f"{smallest:.3g} to {largest:.3g}: rescale them."
+        )
+
+
+def _is_balanced(value: Any) -> bool:
+    return isinstance(value, str) and value == "balanced"
 
 
 def _refuse_not_finite(values: Array, name: str) -> None:
@@ -395,6 +560,7 @@ def _column(y: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} should be a 1d array, got None instead.")
     if issparse(y):
         raise ValueError(f"{name} should be a dense 1d array, got a sparse matrix instead.")
+    _refuse_masked(y, name)
     # A list of labels must not become strings because one of them is.
     array = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -520,8 +686,13 @@ def _refuse_empty_class(totals: Array, classes: NDArray[Any], name: str) -> None
         )
 
 
+def _is_real(value: Any) -> bool:
+    """Whether it is a number; booleans and durations are none."""
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_, np.timedelta64))
+
+
 def _real(value: Any, name: str, expected: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    if not _is_real(value):
         raise ValueError(
             f"{name} must be {expected}, got {value!r} of type {type(value).__name__}."
         )

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import check_matrix, check_start_stop, check_weights
+from ._checks import (
+    check_count,
+    check_level,
+    check_matrix,
+    check_start_stop,
+    check_values,
+    check_weights,
+)
 from .engine import End, Reason, Trace, audited, carry_on
-from .kernels import Kernel, LowRankGram
+from .kernels import DenseGram, Gram, Kernel, LowRankGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.machine import AT_PIN
 from .problems.staircase import Floats
-from .segments import Coordinate, Segments, coordinate_of, segments
+from .segments import Coordinate, Segments, Terms, coordinate_of, segments
 from .storage import Stored, read, write
 from .summaries import Roc, crossings, roc
 
@@ -169,6 +176,17 @@ class Path:
     def reason(self) -> str:
         return self._trace.end.text
 
+    @cached_property
+    def goes_on(self) -> bool:
+        """Whether events lie below the lower end; where a walk could not go on, none can be had."""
+        low = min(self.start, self.stop)
+        if not low > 0 or (low == self.stop and not self.complete):
+            return False
+        t = low / self._problem.unit
+        stair, z = self._trace.state(t)
+        below = carry_on(self._problem.system, stair, z, t, stop=0.0, max_events=1)
+        return len(below.events) > 0
+
     def _explained(self, why: str) -> Path:
         """The same path, with a remark added to its reason."""
         trace = replace(self._trace, end=self._trace.end.remarked(why))
@@ -279,9 +297,7 @@ class Path:
 
     def _t(self, values: ArrayLike) -> Floats:
         """Values of the parameter as t, checked against what has been walked."""
-        v = np.atleast_1d(np.asarray(values, dtype=float))
-        if v.ndim != 1 or not np.all(np.isfinite(v)):
-            raise ValueError(f"{self.parameter} must be a finite number or a 1-D array of them")
+        v = check_values(values, self.parameter)
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
         top, bottom = max(self.start, self.stop), min(self.start, self.stop)
@@ -320,7 +336,10 @@ class Path:
     def at(self, value: float) -> Solution:
         """The exact solution at one value of the parameter."""
         if np.ndim(value) != 0:
-            raise ValueError("at takes one value; decision_function and predict take arrays")
+            raise ValueError(
+                f"at takes one value of {self.parameter}, got {value!r:.60}; decision_function and "
+                "predict take arrays"
+            )
         c = self._columns(value)
         objective = float(self._problem.objective(c)[0])
         low, high = c.interval[:, 0]
@@ -347,17 +366,37 @@ class Path:
         return out
 
     def decision_function(self, X: ArrayLike, value: ArrayLike) -> Floats:
-        """f at new points; an array of values gives one column each, for one matrix product."""
+        """f at new points; an array of values gives one column each, for one matrix product.
+
+        Where its sign is a label f is 0 if round-off does not tell it from 0.
+        """
         c = self._columns(value)
-        if self._data.kernel is None:
+        coef, kernel = self._spread(c.coef), self._data.kernel
+        if kernel is None:
             X = check_matrix(X)
             if X.shape[1] != self._n_coef:
                 raise ValueError(f"X has {X.shape[1]} columns, expected {self._n_coef}")
-            f = X @ c.coef
+            f, largest = X @ coef, np.abs(X).max(axis=1)
+        elif kernel.name == "linear":  # by X' coef, without the matrix between the points
+            f = kernel.combine(X, self._data.X, coef)
+            largest = np.abs(check_matrix(X)) @ np.abs(self._data.X).max(axis=0)
         else:
-            f = self._data.kernel.combine(X, self._data.X, self._spread(c.coef))
-        f = f + c.intercept
+            cross = kernel.cross(X, self._data.X)
+            f, largest = cross @ coef, np.abs(cross).max(axis=1)
+        f = self.terms.rounded(f + c.intercept, np.abs(coef).sum(axis=0), largest[:, None])
         return f[:, 0] if np.ndim(value) == 0 else f
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the intercept is made up of: by it round-off of f is told where its sign counts."""
+        if self._problem.target == "numbers":
+            return Terms(roundings=0.0)
+        if not self._problem.spec()["intercept"]:
+            return Terms()
+        gram = self._problem.system.coupling.gram
+        reach = np.abs(self._data.X) if self._linear else gram.diagonal()
+        level = 1.0 if self._data.classes is not None else 0.0
+        return Terms(float(reach.max(initial=0.0)), level)
 
     def predict(self, X: ArrayLike, value: ArrayLike) -> NDArray[Any]:
         """Labels for classification (f = 0 gives classes_[0]), f itself for regression."""
@@ -393,9 +432,16 @@ class Path:
         """
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
+        if np.ndim(cross) != 2 or len(cross) != self._n_coef:
+            raise ValueError(
+                f"cross must have shape ({self._n_coef}, points), as `Path.cross` gives it, got "
+                f"shape {np.shape(cross)}"
+            )
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
-        return segments(self._problem, self._trace, cross, above=self.closed_above)
+        return segments(
+            self._problem, self._trace, cross, above=self.closed_above, terms=self.terms
+        )
 
     def cross(self, X: ArrayLike) -> Floats:
         """New points as `segments` takes them: the kernel between the rows and the points."""
@@ -430,17 +476,17 @@ class Path:
                 f"roc needs a path in the cost, svc_path(..., along='cost'), got one of "
                 f"{self._problem.name} in {self.parameter}"
             )
-        labels = np.asarray(y)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if unknown.size:
-            raise ValueError(f"y has the label {unknown[0]}, expected one of {self.classes_}")
-        positive = labels == self.classes_[1]
-        weight, cross = check_weights(sample_weight, len(labels)), self.cross(X)
+        labels, cross = np.asarray(y), self.cross(X)
         if labels.shape != (cross.shape[1],):
             raise ValueError(
                 f"y must have one label for each of the {cross.shape[1]} rows of X, got shape "
                 f"{labels.shape}"
             )
+        unknown = np.setdiff1d(labels, self.classes_)
+        if unknown.size:
+            raise ValueError(f"y has the label {unknown[0]}, expected one of {self.classes_}")
+        positive = labels == self.classes_[1]
+        weight = check_weights(sample_weight, len(labels))
         for k, name in ((positive, self.classes_[1]), (~positive, self.classes_[0])):
             if not weight[k].sum() > 0:
                 raise ValueError(f"y must have points of both classes, got none of {name}")
@@ -501,7 +547,7 @@ class Path:
         value : float or array
             Values of the parameter; an array gives a certificate of arrays.
         """
-        values = np.atleast_1d(np.asarray(value, dtype=float))
+        values = check_values(value, self.parameter)
         judged = Certificate.joined(
             self._problem.certificate(self._columns(values[i : i + CHUNK]))
             for i in range(0, max(len(values), 1), CHUNK)
@@ -530,6 +576,8 @@ class Path:
         >>> path.certify(replace(solution, intercept=solution.intercept + 0.001)).verdict
         'wrong'
         """
+        if not isinstance(solution, Solution):
+            raise ValueError(f"solution must be a chemin Solution, got {solution!r:.60}")
         n = self._n_coef
         for name in ("coef", "alpha"):
             if np.shape(getattr(solution, name)) != (n,):
@@ -540,9 +588,13 @@ class Path:
         missing = self._given_names - set(given)
         if missing:
             raise ValueError(f"solution.{min(missing)} must be a number, got None")
-        b, lam = np.array([float(solution.intercept)]), np.array([float(solution.lambda_)])
+        b, lam = (
+            check_values(getattr(solution, name), f"solution.{name}", finite=False)
+            for name in ("intercept", "lambda_")
+        )
         coef, alpha = (
-            np.asarray(v, dtype=float)[used, None] for v in (solution.coef, solution.alpha)
+            check_values(getattr(solution, name), f"solution.{name}", finite=False)[used, None]
+            for name in ("coef", "alpha")
         )
         judged = self._problem.certificate(
             Columns(lam, coef, b, np.tile(b, (2, 1)), alpha, lam, given)
@@ -611,8 +663,9 @@ class Path:
             known = " or ".join(map(repr, p.turns)) or "nothing: it has one parameter"
             raise ValueError(f"parameter is {parameter!r}, but a path of {p.name} turns to {known}")
         if np.ndim(at) != 0:
-            raise ValueError("at takes one value of the parameter of this path")
+            raise ValueError(f"at must be one value of {self.parameter}, got {at!r:.60}")
         _, stop = check_start_stop(None, stop)
+        max_events, verbose = check_count(max_events, "max_events"), check_level(verbose, "verbose")
         t = float(self._t(at)[0])
         new = p.turned(parameter, *self._trace.state(t), t)
         problem = new.problem
@@ -622,18 +675,11 @@ class Path:
             stop = problem.default_range[1] if stop is None else stop
             if not 0.0 < stop < 1.0:
                 raise ValueError(f"stop must lie between 0 and 1, both excluded, got {stop:g}")
+        at = new.value / problem.unit
+        walk = partial(carry_on, problem.system, new.stair, new.z, at, regular=new.regular)
         end = None if stop is None else stop / problem.unit
-        trace = carry_on(
-            problem.system,
-            new.stair,
-            new.z,
-            new.value / problem.unit,
-            regular=new.regular,
-            stop=end,
-            max_events=max_events,
-            verbose=verbose,
-        )
-        return Path(problem, audited(problem, trace, end, max_events), self._data)
+        trace = audited(problem, walk, stop=end, max_events=max_events, verbose=verbose)
+        return Path(problem, trace, self._data)
 
     def leave_one_out(self, values: ArrayLike) -> Floats:
         """f(x_i) of the model without point i, for every point; one column a value.
@@ -641,7 +687,9 @@ class Path:
         Exact: it equals a path without the point, at the same value of the parameter (and, for
         nu-SVR and one-class SVM, at the same nu), with the kernel as it is. From the solution with
         the point its multiplier walks to zero; points that are not support vectors cost nothing.
-        Rows of weight zero take no part: f itself is theirs.
+        Rows of weight zero take no part: f itself is theirs. Without the only point of a class the
+        other class is left alone, and every f beyond its margin is optimal: the margin is returned,
+        -1 or 1, which is the limit of f as the weight of the point vanishes.
 
         Parameters
         ----------
@@ -661,8 +709,13 @@ class Path:
         if len(self._data.used) < 3:
             raise ValueError("leave_one_out needs three points with a positive weight at least")
         out = np.empty((self._n_coef, np.size(values)))
+        c = self._columns(values)
+        root = np.sqrt(np.maximum(p.system.coupling.gram.diagonal(), 0.0))
+        largest = root * root.max()  # no |k| is larger
         for j, t in enumerate(self._t(values)):
-            out[self._data.used, j] = predictions_without(p, self._trace, float(t))
+            f = predictions_without(p, self._trace, float(t))
+            coef_sum = np.abs(c.coef[:, j]).sum()
+            out[self._data.used, j] = self.terms.rounded(f, coef_sum, largest)
         idle = np.setdiff1d(np.arange(self._n_coef), self._data.used)
         if idle.size:
             out[idle] = self.decision_function(self._data.X[idle], np.atleast_1d(values))
@@ -715,22 +768,26 @@ def make_problem(
     data: Data,
     target: Floats | None,
     spec: dict[str, Any],
-    gram: Floats | None = None,
+    gram: Gram | None = None,
 ) -> Problem:
-    """The problem of a path, from its data; `gram`: the kernel matrix of all rows, if known."""
+    """The problem of a path, from its data; `gram`: what `gram_of` gives, if it is known."""
     w, y = data.weight, data.y if target is None else target
     make: Any = PROBLEMS[name]
     if data.kernel is None:
         return make(data.X, y, w, **spec)
+    K = gram_of(data, data.kernel) if gram is None else gram
+    return make(K, y[data.used], w[data.used], **spec)
+
+
+def gram_of(data: Data, kernel: Kernel, matrix: Floats | None = None) -> Gram:
+    """The kernel matrix of the rows that take part; `matrix`: that of all rows, if it is known."""
     used = data.used
-    all_used = len(used) == len(w)
-    Z = None if gram is not None else data.kernel.factor(data.X)
+    all_used = len(used) == len(data.weight)
+    Z = None if matrix is not None else kernel.factor(data.X)
     if Z is not None:
-        K: Any = LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
-    else:
-        K = data.kernel.gram(data.X) if gram is None else gram
-        K = K if all_used else np.ascontiguousarray(K[np.ix_(used, used)])
-    return make(K, y[used], w[used], **spec)
+        return LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
+    K = kernel.gram(data.X) if matrix is None else matrix
+    return DenseGram(K if all_used else np.ascontiguousarray(K[np.ix_(used, used)]))
 
 
 def load(file: str | FilePath) -> Path:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 import zlib
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -26,14 +28,28 @@ class Stored:
 
 def named(file: str | FilePath) -> FilePath:
     """The file with its suffix: `write` and `read` agree on it."""
+    if not isinstance(file, (str, PathLike)):
+        raise ValueError(f"file must be the name of a file, a str or a Path, got {file!r:.60}")
     path = FilePath(file)
     return path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
 
 
 def write(file: str | FilePath, stored: Stored) -> None:
-    header = np.array(json.dumps({"format": FORMAT} | stored.header))
     arrays: dict[str, Any] = {name: plain(array) for name, array in stored.arrays.items()}
-    np.savez_compressed(named(file), header=header, **arrays)
+    header = {"format": FORMAT} | stored.header
+    header["digest"] = digest(header, arrays)
+    np.savez_compressed(named(file), header=np.array(json.dumps(header)), **arrays)
+
+
+def digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
+    """What changes with any byte of the arrays and any word of the header but the digest itself."""
+    known = {name: value for name, value in header.items() if name != "digest"}
+    total = hashlib.sha256(json.dumps(known, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        total.update(f"{name} {array.dtype.descr} {array.shape}".encode())
+        total.update(np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
@@ -55,7 +71,7 @@ def read(file: str | FilePath) -> Stored:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
             header = json.loads(str(arrays.pop("header")))
-            number = header["format"]
+            number, found_digest = header["format"], header.get("digest")
     except FileNotFoundError:
         raise
     except (ValueError, KeyError, TypeError, OSError, EOFError, AttributeError) as error:
@@ -64,4 +80,6 @@ def read(file: str | FilePath) -> Stored:
         raise ValueError(f"{path} is not a saved path, or is damaged: {error}") from None
     if number != FORMAT:
         raise ValueError(f"{path} has format {number}, this version reads {FORMAT}")
+    if found_digest != digest(header, arrays):
+        raise ValueError(f"{path} is damaged: its content is not what was saved")
     return Stored(header, arrays)

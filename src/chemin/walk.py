@@ -4,25 +4,37 @@ of paths both come here.
 
 from __future__ import annotations
 
-from numbers import Integral
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import (
+    LARGEST,
+    SMALLEST,
+    check_columns_scale,
+    check_count,
+    check_flag,
     check_fraction,
+    check_inside,
+    check_level,
     check_positive,
+    check_scale,
+    check_size,
     check_start_stop,
     check_target,
     check_two_classes,
     class_weights,
 )
 from .engine import IndefiniteError, audited, follow
-from .kernels import DenseGram, Kernel
-from .path import Data, Path, make_problem
-from .problems import PROBLEMS
+from .kernels import DenseGram, Gram, Kernel
+from .path import Data, Path, gram_of, make_problem
+from .problems import PROBLEMS, Problem
 from .problems.staircase import Floats
+
+# What round-off may add to entries of a kernel matrix, as a part of the largest.
+IMPOSSIBLE = 1e-8
 
 
 def make_spec(name: str, **given: Any) -> dict[str, Any]:
@@ -37,22 +49,22 @@ def make_spec(name: str, **given: Any) -> dict[str, Any]:
         known = " or ".join(map(repr, problem.along))
         raise ValueError(f"along must be {known}, got {spec['along']!r}")
     if "lambda_" in spec:
-        spec["lambda_"] = check_positive(spec["lambda_"], "lambda_")
+        spec["lambda_"] = check_size(check_positive(spec["lambda_"], "lambda_"), "lambda_")
     for key, parameter in problem.parameters.items():
         spec[key] = _check_place(spec[key], key, parameter.lies)
-    if not isinstance(spec["intercept"], (bool, np.bool_)):
-        raise ValueError(f"intercept must be True or False, got {spec['intercept']!r}")
-    return spec | {"intercept": bool(spec["intercept"])}
+    return spec | {"intercept": check_flag(spec["intercept"], "intercept")}
 
 
 def _check_place(value: Any, name: str, lies: str) -> float:
     """The value as a number, in the range where the parameter lies; see `problems.Parameter`."""
     if lies == "fraction":
-        return check_fraction(value, name)
-    number = check_positive(value, name, zero=lies == "not negative", inf=lies == "up to infinity")
-    if lies == "inside" and not number < 1.0:
-        raise ValueError(f"{name} must lie between 0 and 1, both excluded, got {value!r}")
-    return number
+        return check_size(check_fraction(value, name), name)
+    if lies == "inside":
+        return check_size(check_inside(value, name), name)
+    if lies == "up to infinity" and value == np.inf:
+        return float(np.inf)
+    zero = lies == "not negative"
+    return check_size(check_positive(value, name, zero=zero), name, 0.0 if zero else SMALLEST)
 
 
 def make_data(
@@ -104,23 +116,25 @@ def walk_path(
         The kernel matrix of all rows, where it is known already.
     """
     start, stop = check_walk(name, spec, {"start": start, "stop": stop, "max_events": max_events})
-    problem = make_problem(name, data, target, spec, gram)
-    _check_kernel_matrix(problem, data, check_psd)
+    if data.kernel is None:
+        check_columns_scale(data.X)
+        K = None
+    else:
+        if data.kernel.name != "precomputed":
+            check_scale(data.X, "X")
+        K = gram_of(data, data.kernel, gram)
+        _check_kernel_matrix(K, data.kernel, check_psd)
+    problem = make_problem(name, data, target, spec, K)
     if problem.default_range is not None:
         start, stop = (d if v is None else v for v, d in zip((start, stop), problem.default_range))
     begin, end = (None if v is None else v / problem.unit for v in (start, stop))
+    _check_ends(begin, end, problem.unit)
+    walk = partial(follow, problem.system, problem.start(start), begin=begin)
     try:
-        trace = follow(
-            problem.system,
-            problem.start(start),
-            begin=begin,
-            stop=end,
-            max_events=max_events,
-            verbose=verbose,
-        )
+        trace = audited(problem, walk, stop=end, max_events=max_events, verbose=verbose)
     except IndefiniteError as error:
-        raise ValueError(_indefinite(f"a negative pivot at row {error.variable}")) from None
-    return Path(problem, audited(problem, trace, end, max_events), data)
+        raise ValueError(_indefinite(_pivot(problem, data, error.variable))) from None
+    return Path(problem, trace, data)
 
 
 def check_walk(
@@ -128,12 +142,11 @@ def check_walk(
 ) -> tuple[float | None, float | None]:
     """start and stop, checked as max_events is. The stop of a "fraction" may be 0, as a limit."""
     start, stop = check_start_stop(walk["start"], walk["stop"])
-    max_events = walk["max_events"]
+    check_count(walk["max_events"], "max_events")
+    check_flag(walk.get("check_psd", False), "check_psd")
+    check_level(walk.get("verbose", 0), "verbose")
     if start is not None and stop is not None and start == stop:
         raise ValueError(f"start and stop are both {start:g}: there is nothing to walk")
-    whole = isinstance(max_events, Integral) and not isinstance(max_events, bool)
-    if max_events is not None and (not whole or max_events < 1):
-        raise ValueError(f"max_events must be a whole number from 1, or None, got {max_events!r}")
     moving = PROBLEMS[name].parameters.get(spec.get("along", "lambda"))
     if moving is not None and moving.lies in ("fraction", "inside"):
         if start is not None:
@@ -143,23 +156,39 @@ def check_walk(
     return start, stop
 
 
+def _check_ends(begin: float | None, end: float | None, unit: float) -> None:
+    """Ends of a walk, in units of its problem. A stop may be as small as it likes."""
+    for name, t, least in (("start", begin, SMALLEST), ("stop", end, 0.0)):
+        if t is not None and not least <= t <= LARGEST:
+            raise ValueError(
+                f"{name} must lie between {least * unit:.3g} and {LARGEST * unit:.3g} for these "
+                f"data, got {t * unit:.3g}"
+            )
+
+
 # ---------------------------------------------------------------------- kernel matrices
 
 
-def _check_kernel_matrix(problem: Any, data: Data, check_psd: bool) -> None:
-    gram = problem.system.coupling.gram
-    if data.kernel is None or not isinstance(gram, DenseGram):
-        return  # Z Z' has no negative eigenvalue
-    _refuse_large_entries(gram.matrix)
-    if check_psd:
+def _check_kernel_matrix(gram: Gram, kernel: Kernel, check_psd: bool) -> None:
+    if isinstance(gram, DenseGram):  # Z Z' has no negative eigenvalue
+        _refuse_impossible_entries(gram.matrix)
+    check_scale(gram.diagonal(), f"the kernel matrix of X ({kernel!r})")
+    if check_psd and isinstance(gram, DenseGram):
         _refuse_indefinite(gram.matrix)
 
 
-def _refuse_large_entries(K: Floats) -> None:
-    """No entry of a positive semi-definite matrix is larger than the largest of its diagonal."""
-    largest, diagonal = max(float(K.max()), -float(K.min())), float(K.diagonal().max())
-    if largest > diagonal * (1 + 1e-8):
-        how = f"it has an entry of size {largest:.6g}, more than {diagonal:.6g} on its diagonal"
+def _refuse_impossible_entries(K: Floats) -> None:
+    """No entry of a positive semi-definite matrix is larger than the largest of its diagonal, on
+    which nothing is negative.
+    """
+    largest, diagonal = max(float(K.max()), -float(K.min())), K.diagonal()
+    if float(diagonal.min()) < -IMPOSSIBLE * largest:
+        raise ValueError(_indefinite(f"it has {float(diagonal.min()):.6g} on its diagonal"))
+    if largest > float(diagonal.max()) * (1 + IMPOSSIBLE):
+        how = (
+            f"it has an entry of size {largest:.6g}, more than {float(diagonal.max()):.6g} on its "
+            "diagonal"
+        )
         raise ValueError(_indefinite(how))
 
 
@@ -167,6 +196,13 @@ def _refuse_indefinite(K: Floats) -> None:
     lowest = np.linalg.eigvalsh(K)
     if lowest[0] < -1e-10 * len(K) * abs(lowest[-1]):
         raise ValueError(_indefinite(f"its smallest eigenvalue is {lowest[0]:.3g}"))
+
+
+def _pivot(problem: Problem, data: Data, variable: int) -> str:
+    """Which of the user's rows a variable belongs to; an unpenalised term belongs to none."""
+    index = problem.system.coupling.index
+    at = f" at row {data.used[index[variable]]}" if variable < len(index) else ""
+    return f"a negative pivot{at}"
 
 
 def _indefinite(how: str) -> str:

@@ -20,11 +20,18 @@ cdef class Factor(System):
         double[::1] flow
         double[:, ::1] moved
         bint flowing  # flow is A S z' of the present direction
-        # careful blocks: G_FF by slots, and what inverting it needs
+        # G_FF by slots, when `held`; solves are refined with it when `wary`
+        bint held, wary
+        public bint wary_from_the_start
+        double[:, ::1] GF
+        double[::1] wanted, lacking, change, lost
+        readonly double spoilt  # about |1 - H G_FF|: what small pivots have left in H
+        public double worn, ruined  # of that: a block begins with a fresh inverse; it ends
+        # careful blocks, and what inverting G_FF needs
         public bint careful
         public double frail  # pivots below this part of the diagonal spoil an updated inverse
-        double[:, ::1] GF, square
-        double[::1] wanted, lacking, lapack_work
+        double[:, ::1] square
+        double[::1] lapack_work
         blas_int[::1] swaps
 
     cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil
@@ -34,9 +41,25 @@ cdef class Factor(System):
     cdef void _column(self, Py_ssize_t s, double *out) noexcept nogil
     cdef double _diagonal(self, Py_ssize_t s) noexcept nogil
     cdef double _schur(self, Py_ssize_t i, double *size) noexcept nogil
+    cdef double _complement(self, Py_ssize_t i, double *size) noexcept nogil
+    cdef bint _judge_entry(self, Py_ssize_t i, double *pivot, double *size) noexcept nogil
     cdef void _add_slot(self, Py_ssize_t new, Py_ssize_t ns, double pivot) noexcept nogil
-    cdef double _leaving(self, Py_ssize_t s, double *size, double *largest) noexcept nogil
+    cdef void _as_entry(self, Py_ssize_t new, Py_ssize_t ns, double *u) noexcept nogil
+    cdef double _leaving(
+        self, Py_ssize_t s, double *u, double *size, double *largest
+    ) noexcept nogil
+    cdef bint _judge_leaving(
+        self, Py_ssize_t s, double *u, double *pivot, double *size
+    ) noexcept nogil
+    cdef void _wear(self) noexcept nogil
     cdef void _drop_slot(self, Py_ssize_t s) noexcept nogil
+    cdef void _trade(
+        self, double p, double q, double r, double first, double second
+    ) noexcept nogil
+    cdef bint _hold(self) noexcept nogil
+    cdef void _hold_slot(self, Py_ssize_t s) noexcept nogil
+    cdef bint _converge(self, const double *b, double *x) noexcept nogil
+    cdef void _clear_empty(self, double *x) noexcept nogil
     cdef void _refine(self, const double *b, double *x) noexcept nogil
     cdef void _gather(self) noexcept nogil
     cdef bint _invert(self) noexcept nogil

@@ -19,6 +19,15 @@ brought up to date at the end of the block by two rank-k products (only its lowe
             | half     |                        that leaves keeps its slot, empty, until the end
             +----------+
 
+**Trades.** Two changes that are regular only together (a row enters that depends on free ones, and
+one of those leaves; a slot leaves the last one that held an intercept, and another enters) are one
+of rank two, with the vectors above and the 2 x 2 complement S of both:
+
+    H + W S^-1 W',   W = (u_1, u_2)            S_jj = 1 / d_j,  S_12 = -(what u_1 does to the other)
+
+**Doubtful pivots** are judged with the solve converged: residuals as if in twice the precision,
+with G_FF gathered for the rest of the block.
+
 **Careful blocks.** An inverse that has been near singular on its way stays imprecise: terms
 d_j u_j u_j' that nearly cancel are much larger than their sum. After drift, blocks begin with a
 fresh inverse, solves are refined with G_FF itself, and after a frail pivot H0 is computed again
@@ -27,17 +36,22 @@ within the block.
 
 import numpy as np
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport INFINITY, fabs, hypot, sqrt
 from libc.string cimport memcpy, memset
 
 from scipy.linalg.cython_blas cimport dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t
+from chemin.engine._compensated cimport less_products, residual
 from chemin.engine._entries cimport entry, has_row, row
 
 cdef enum:
     LAPACK_BLOCK = 32  # columns that LAPACK takes at a time
+    REFINEMENTS = 8  # of a solve, at the most
+
+cdef double EPS = np.finfo(np.float64).eps
+cdef double STANDS = 4.0 * EPS  # a solve that changes by this part is done
 
 
 cdef inline void symv(
@@ -100,6 +114,7 @@ cdef class Factor(System):
         self.U, self.scaled = (np.zeros((self.ucap, cap)) for _ in range(2))
         self.d = np.zeros(self.ucap)
         self.g, self.v, self.wanted, self.lacking = (np.zeros(cap) for _ in range(4))
+        self.change, self.lost = np.zeros(cap), np.zeros(cap)
         self.work = np.zeros(max(self.ucap, cap))
         self.cap = cap
         return True
@@ -119,7 +134,7 @@ cdef class Factor(System):
             self._new_slot(s, free[s], way)
             self.zs[s] = z[free[s]]
         np.asarray(self.H)[: self.ns, : self.ns] = H
-        self.t = t
+        self.t, self.spoilt = t, 0.0
         self.redirect()
 
     cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil:
@@ -246,18 +261,20 @@ cdef class Factor(System):
         diagonal entry: v may be round-off where g is not zero, so its size is |g|_1 |v|_max. Both
         as in the reference.
         """
+        memset(&self.v[0], 0, self.ns * sizeof(double))
+        self._add_inverse(&self.g[0], &self.v[0])
+        if self.wary:
+            self._refine(&self.g[0], &self.v[0])
+        self._clear_empty(&self.v[0])
+        return self._complement(i, size)
+
+    cdef double _complement(self, Py_ssize_t i, double *size) noexcept nogil:
         cdef:
             Py_ssize_t s
             double *g = &self.g[0]
             double *v = &self.v[0]
             double pivot = entry(&self.G, i, i), terms = fabs(pivot), wide = 0.0, largest = 0.0
-        memset(v, 0, self.ns * sizeof(double))
-        self._add_inverse(g, v)
-        if self.careful:
-            self._refine(g, v)
         for s in range(self.ns):
-            if self.slot_var[s] < 0:
-                v[s] = 0.0
             pivot -= g[s] * v[s]
             terms += fabs(g[s] * v[s])
             largest = max(largest, fabs(v[s]))
@@ -268,43 +285,96 @@ cdef class Factor(System):
         size[0] = terms if has_row(&self.G, i) else wide * largest
         return pivot
 
+    cdef bint _judge_entry(self, Py_ssize_t i, double *pivot, double *size) noexcept nogil:
+        """The pivot of `_schur` with v to the last digits; False if v does not converge.
+
+        With v = H g + e the complement is G_ii - g'v - v'(g - G_FF v) but for e'G_FF e.
+        """
+        cdef Py_ssize_t ns = self.ns
+        cdef const double *v = &self.v[0]
+        if not self._hold() or not self._converge(&self.g[0], &self.v[0]):
+            return False
+        self._complement(i, size)
+        pivot[0] = less_products(entry(&self.G, i, i), ns, &self.g[0], v)
+        pivot[0] = less_products(pivot[0], ns, &self.lacking[0], v)
+        return True
+
     cdef void _add_slot(self, Py_ssize_t new, Py_ssize_t ns, double pivot) noexcept nogil:
         """H takes slot `new`, beside the first ns, after `_schur`; z' changes along (v; -1)."""
         cdef Py_ssize_t s
         cdef double gain = (dot(ns, &self.g[0], &self.zd[0]) - self.b[new]) / pivot
-        memset(&self.U[self.k, 0], 0, self.cap * sizeof(double))
-        memcpy(&self.U[self.k, 0], &self.v[0], ns * sizeof(double))
-        self.U[self.k, new] = -1.0
+        self._as_entry(new, ns, &self.U[self.k, 0])
         self.d[self.k] = 1.0 / pivot
         for s in range(ns):
             self.zd[s] += gain * self.v[s]
         self.zd[new] = -gain
-        self.k += 1
+        self._wear()
 
-    cdef double _leaving(self, Py_ssize_t s, double *size, double *largest) noexcept nogil:
-        """The pivot H_ss of a variable that leaves slot s; H e_s goes to the next row of U.
+    cdef void _as_entry(self, Py_ssize_t new, Py_ssize_t ns, double *u) noexcept nogil:
+        """u = (v; -1), after `_schur`."""
+        memset(u, 0, self.cap * sizeof(double))
+        memcpy(u, &self.v[0], ns * sizeof(double))
+        u[new] = -1.0
+
+    cdef double _leaving(
+        self, Py_ssize_t s, double *u, double *size, double *largest
+    ) noexcept nogil:
+        """The pivot H_ss of a variable that leaves slot s, and u = H e_s.
 
         g receives the row of G. `size` and `largest`: sum of |g_x u_x|, and the largest |g_x|.
         """
         cdef Py_ssize_t x
-        cdef double *u = &self.U[self.k, 0]
         self._column(s, u)
-        if self.careful:
+        if self.wary:
             memset(&self.wanted[0], 0, self.ns * sizeof(double))
             self.wanted[s] = 1.0
             self._refine(&self.wanted[0], u)
+        self._clear_empty(u)
         self._row(self.slot_var[s], &self.g[0])
         size[0] = largest[0] = 0.0
         for x in range(self.ns):
-            if self.slot_var[x] < 0:
-                u[x] = 0.0
-                continue
-            size[0] += fabs(self.g[x] * u[x])
-            largest[0] = max(largest[0], fabs(self.g[x]))
+            if self.slot_var[x] >= 0:
+                size[0] += fabs(self.g[x] * u[x])
+                largest[0] = max(largest[0], fabs(self.g[x]))
         return u[s]
 
+    cdef bint _judge_leaving(
+        self, Py_ssize_t s, double *u, double *pivot, double *size
+    ) noexcept nogil:
+        """The pivot of `_leaving` with u to the last digits; False if u does not converge.
+
+        `size`: the largest sum of absolute terms of G_FF u, as in the reference.
+        """
+        cdef Py_ssize_t x, y
+        cdef double total
+        memset(&self.wanted[0], 0, self.ns * sizeof(double))
+        self.wanted[s] = 1.0
+        if not self._hold() or not self._converge(&self.wanted[0], u):
+            return False
+        pivot[0] = u[s] + dot(self.ns, &self.lacking[0], u)
+        size[0] = 0.0
+        for x in range(self.ns):
+            if self.slot_var[x] < 0:
+                continue
+            total = 0.0
+            for y in range(self.ns):
+                total += fabs(self.GF[x, y] * u[y])
+            size[0] = max(size[0], total)
+        return True
+
+    cdef void _wear(self) noexcept nogil:
+        """The last change of H leaves its own rounding in it: EPS |d| u_s^2 G_ss at the most."""
+        cdef Py_ssize_t s, i
+        cdef double most = 0.0
+        cdef const double *u = &self.U[self.k, 0]
+        for s in range(self.ns):
+            i = self.owner[s]
+            most = max(most, fabs(u[s]) * self.root[i])
+        self.spoilt += EPS * fabs(self.d[self.k]) * most * most
+        self.k += 1
+
     cdef void _drop_slot(self, Py_ssize_t s) noexcept nogil:
-        """Slot s is emptied, after `_leaving`; z' changes along H e_s."""
+        """H loses slot s, after `_leaving` has put H e_s into the next row of U; z' with it."""
         cdef Py_ssize_t x
         cdef double *u = &self.U[self.k, 0]
         cdef double pivot = u[s], gain = self.zd[s] / pivot
@@ -312,28 +382,130 @@ cdef class Factor(System):
             self.zd[x] -= gain * u[x]
         self.zd[s] = 0.0
         self.d[self.k] = -1.0 / pivot
-        self.k += 1
-        self.slot_of[self.slot_var[s]] = -1
-        self.slot_var[s], self.b[s] = -1, 0.0
+        self._wear()
+
+    cdef void _trade(
+        self, double p, double q, double r, double first, double second
+    ) noexcept nogil:
+        """Two changes at once, their vectors u_1, u_2 in the next rows of U, S = (p, q; q, r).
+
+        `first` and `second`: b_i - g_i'z' for a variable that enters, -z'_s for one that leaves.
+        S is turned to its eigenvectors, and U with it.
+        """
+        cdef:
+            Py_ssize_t x
+            double *u = &self.U[self.k, 0]
+            double *w = &self.U[self.k + 1, 0]
+            double det = p * r - q * q, large, small, c, s, length, a
+            double y1 = (r * first - q * second) / det, y2 = (p * second - q * first) / det
+        for x in range(self.ns):
+            self.zd[x] -= y1 * u[x] + y2 * w[x]
+        large = 0.5 * (p + r)
+        large += hypot(0.5 * (p - r), q) if large > 0.0 else -hypot(0.5 * (p - r), q)
+        small = det / large
+        # (q, large - p) and (large - r, q) are both eigenvectors: the longer is the more precise.
+        if fabs(large - p) > fabs(large - r):
+            c, s = q, large - p
+        else:
+            c, s = large - r, q
+        length = hypot(c, s)
+        c, s = c / length, s / length
+        for x in range(self.cap):
+            a = u[x]
+            u[x] = c * a + s * w[x]
+            w[x] = c * w[x] - s * a
+        self.d[self.k], self.d[self.k + 1] = 1.0 / large, 1.0 / small
+        self._wear()
+        self._wear()
+
+    # ------------------------------------------------------------------ solves to the last digits
+
+    def _room_for_G(self):
+        if self.GF is None or self.GF.shape[0] != self.cap:
+            self.GF = np.zeros((self.cap, self.cap))
+
+    cdef bint _hold(self) noexcept nogil:
+        """G_FF by slots, gathered when a block first asks for it; False if memory is short."""
+        cdef Py_ssize_t s
+        if self.held:
+            return True
+        with gil:
+            try:
+                self._room_for_G()
+            except MemoryError:
+                return False
+        for s in range(self.ns):
+            self._row(self.owner[s], &self.GF[s, 0])
+        self.held = True
+        return True
+
+    cdef void _hold_slot(self, Py_ssize_t s) noexcept nogil:
+        """The row and the column of slot s, if G_FF is held."""
+        cdef Py_ssize_t x
+        if not self.held:
+            return
+        self._row(self.owner[s], &self.GF[s, 0])
+        for x in range(self.ns):
+            self.GF[x, s] = self.GF[s, x]
+
+    cdef bint _converge(self, const double *b, double *x) noexcept nogil:
+        """x = G_FF^-1 b, refined until it stands; `lacking` is b - G_FF x then.
+
+        Residuals are as if in twice the precision, as in the reference. False if it does not
+        converge: then the inverse is too poor.
+        """
+        cdef Py_ssize_t s, _turn
+        cdef double size, largest, short, wanted, last = INFINITY
+        for _turn in range(REFINEMENTS):
+            self._clear_empty(x)
+            residual(
+                &self.GF[0, 0], self.cap, self.ns, x, b, &self.lacking[0], &self.lost[0]
+            )
+            self._clear_empty(&self.lacking[0])
+            memset(&self.change[0], 0, self.ns * sizeof(double))
+            self._add_inverse(&self.lacking[0], &self.change[0])
+            self._clear_empty(&self.change[0])
+            size = largest = short = wanted = 0.0
+            for s in range(self.ns):
+                size, largest = max(size, fabs(self.change[s])), max(largest, fabs(x[s]))
+                short, wanted = max(short, fabs(self.lacking[s])), max(wanted, fabs(b[s]))
+            if size <= STANDS * largest:
+                return short <= 0.5 * wanted  # and not because the inverse is 0
+            if not size < 0.5 * last:
+                return False
+            for s in range(self.ns):
+                x[s] += self.change[s]
+            last = size
+        return False
+
+    cdef void _clear_empty(self, double *x) noexcept nogil:
+        """x = 0 in empty slots."""
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            if self.slot_var[s] < 0:
+                x[s] = 0.0
 
     # ------------------------------------------------------------------ careful blocks
 
     def prepare(self):
-        """A careful block begins: room for G_FF, and a fresh inverse."""
-        if not self.careful:
+        """A block begins; a wary one with G_FF and a fresh inverse."""
+        self.held = False
+        self.wary = self.wary_from_the_start or self.spoilt > self.worn
+        if not self.wary:
             return
-        if self.GF is None or self.GF.shape[0] != self.cap:
-            self.GF, self.square = (np.zeros((self.cap, self.cap)) for _ in range(2))
+        self._room_for_G()
+        with nogil:
+            self._hold()
+        if self.square is None or self.square.shape[0] != self.cap:
+            self.square = np.zeros((self.cap, self.cap))
             self.lapack_work = np.zeros(LAPACK_BLOCK * self.cap)
             self.swaps = np.zeros(self.cap, dtype=np.dtype(f"i{sizeof(blas_int)}"))
         with nogil:
             self._fresh()
 
     cdef void _fresh(self) noexcept nogil:
-        """G_FF, its inverse and z' from scratch; 0 if G_FF is singular."""
+        """The inverse of G_FF and z' from scratch; 0 if G_FF is singular."""
         cdef Py_ssize_t s
-        for s in range(self.ns):
-            self._row(self.owner[s], &self.GF[s, 0])
         if not self._invert():
             for s in range(self.ns):
                 memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
@@ -343,16 +515,12 @@ cdef class Factor(System):
     cdef void _refine(self, const double *b, double *x) noexcept nogil:
         """x += H (b - G_FF x); 0 in empty slots."""
         cdef Py_ssize_t s
-        for s in range(self.ns):
-            if self.slot_var[s] < 0:
-                x[s] = 0.0
+        self._clear_empty(x)
         gemv_t(&self.GF[0, 0], self.cap, self.ns, self.ns, -1.0, x, 0.0, &self.lacking[0])
         for s in range(self.ns):
             self.lacking[s] = self.lacking[s] + b[s] if self.slot_var[s] >= 0 else 0.0
         self._add_inverse(&self.lacking[0], x)
-        for s in range(self.ns):
-            if self.slot_var[s] < 0:
-                x[s] = 0.0
+        self._clear_empty(x)
 
     cdef void _gather(self) noexcept nogil:
         """square = G_FF without empty slots."""
@@ -391,7 +559,7 @@ cdef class Factor(System):
                     self.H[s, x] = 0.5 * (a[i * self.cap + j] + a[j * self.cap + i])
                     j += 1
             i += 1
-        self.n0, self.k = self.ns, 0
+        self.n0, self.k, self.spoilt = self.ns, 0, 0.0
         memset(&self.zd[0], 0, self.ns * sizeof(double))
         self._add_inverse(&self.b[0], &self.zd[0])
         return True

@@ -4,7 +4,8 @@
     step     ratio test over slots and rows, advance to the first that blocks
     settle   take variables over their corners, one at a time, until all can go on
     enter    a row goes from its pin to a tread;    leave: a slot goes from its tread to a pin
-    jump     the pivot is zero: along the null vector at a standing t, until a slot blocks
+    jump     the pivot is zero: along the null vector at a standing t, to the first that blocks;
+             what was to enter or to leave does so together with it
 """
 
 import numpy as np
@@ -12,10 +13,9 @@ import numpy as np
 from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
-from chemin.engine._blas cimport gemv_t
-from chemin.engine._entries cimport entry
+from chemin.engine._blas cimport dot
 
-FULL, ARRIVED, SINGULAR_PIVOT, RAY, INDEFINITE_PIVOT, BROKEN = range(6)
+FULL, ARRIVED, SINGULAR_PIVOT, RAY, INDEFINITE_PIVOT, BLIND = range(6)
 
 cdef enum:
     C_GOES_ON = -1
@@ -24,7 +24,7 @@ cdef enum:
     C_SINGULAR = 2
     C_RAY = 3
     C_INDEFINITE = 4
-    C_BROKEN = 5
+    C_BLIND = 5  # a jump meets nothing that is watched
 
 cdef double EPS = np.finfo(np.float64).eps
 
@@ -50,7 +50,7 @@ cdef class Loop(WorkingSet):
             self.t, self.ns, self.settling, self.arriving, np.array(self.stair), np.array(self.zs),
             np.array(self.zd), np.array(self.lo), np.array(self.hi), np.array(self.b),
             np.array(self.slot_var), np.array(self.owner), np.array(self.slot_of),
-            np.array(self.off_lo), np.array(self.off_hi),
+            np.array(self.off_lo), np.array(self.off_hi), self.spoilt,
         )
 
     def restore(self, saved):
@@ -58,7 +58,7 @@ cdef class Loop(WorkingSet):
         (
             self.t, self.ns, self.settling, self.arriving, self.stair, self.zs, self.zd, self.lo,
             self.hi, self.b,
-            self.slot_var, self.owner, self.slot_of, self.off_lo, self.off_hi,
+            self.slot_var, self.owner, self.slot_of, self.off_lo, self.off_hi, self.spoilt,
         ) = saved
         self.flowing = False
 
@@ -75,7 +75,10 @@ cdef class Loop(WorkingSet):
         cdef int code
         cdef double begun = fabs(self.t)
         self.far = fabs(t_end) if fabs(t_end) < INFINITY else 0.0
+        self.straight = False
         self._watch_rates(way)
+        if self._hardest() > self.hard:
+            self._straighten(way, True)
         if self.arriving:
             self._corners(-1, True)
             self.arriving = False
@@ -86,6 +89,8 @@ cdef class Loop(WorkingSet):
                     return code
             if self.n_moves >= self.limit or self._crowded():
                 return C_FULL
+            if self.spoilt > self.ruined and self.n_events > 0:
+                return C_FULL  # the next one has a fresh inverse
             if fabs(self.t) < self.look_again * begun:
                 return C_FULL  # tolerances shrink with t: the next block has new ones
             code = self._step(way, t_end)
@@ -98,11 +103,11 @@ cdef class Loop(WorkingSet):
 
     cdef int _step(self, double way, double t_end) noexcept nogil:
         """Advance to the first that blocks; variables near corners are given offsets."""
-        cdef double span = max(fabs(self.t), self.far, EPS)
         cdef bint cut = False
         cdef Hit hit = Hit(INFINITY, -1, True, 0)
-        self._first_slot(span, &hit)
-        self._first_row(way, self._size_zd(), span, &hit)
+        cdef Direction onward = self._onward(way)
+        self._first_slot(&onward, &hit)
+        self._first_row(&onward, &hit)
         # Long ways are cut, as in the reference.
         if fabs(t_end) < fabs(self.t) and fabs(self.t) > max(fabs(t_end), self.tiny_t):
             if hit.step > self.longest * fabs(self.t):
@@ -119,16 +124,15 @@ cdef class Loop(WorkingSet):
         self._corners(-1 if cut else hit.at, hit.slot)
         return C_GOES_ON
 
-    cdef void _first_slot(self, double span, Hit *hit) noexcept nogil:
+    cdef void _first_slot(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test over the free variables."""
         cdef Py_ssize_t s, i
-        cdef double step, gap, rate, noise, noise_z = self._noise_z()
+        cdef double step, gap, rate, noise
         for s in range(self.ns):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            rate = self.zd[s]
-            noise = max(noise_z, self.blur[i] / span)
+            rate, noise = d.z[s], self._noise_z(d, i)
             if rate > noise:
                 gap = self.hi[s] - self.zs[s]
             elif rate < -noise:
@@ -140,13 +144,13 @@ cdef class Loop(WorkingSet):
             if step < hit.step:
                 hit[0] = Hit(step, s, True, 0)
 
-    cdef void _first_row(self, double way, double size, double span, Hit *hit) noexcept nogil:
+    cdef void _first_row(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test over the watched variables."""
         cdef:
             Py_ssize_t w, at = -1
-            double up, down, above, below, noise, best = hit.step, t = self.t
+            double up, down, above, below, noise, best = hit.step, t = self.t, way = d.t
             const double *hw = &self.hw[0]
-            const double *hd = &self.hd[0]
+            const double *hd = d.h
             const double *lo = &self.w_lo[0]
             const double *los = &self.w_los[0]
             const double *hi = &self.w_hi[0]
@@ -157,7 +161,7 @@ cdef class Loop(WorkingSet):
             # Few pass this; no branch that cannot be foreseen, no division before it.
             if not (above < best * up) | (below < best * down):
                 continue
-            noise = self._noise_h(w, size, span)
+            noise = self._noise_h(d, w)
             if up > noise and max(above, 0.0) < best * up:
                 best, at = max(above, 0.0) / up, w
             if down > noise and max(below, 0.0) < best * down:
@@ -172,103 +176,163 @@ cdef class Loop(WorkingSet):
         self._move(&self.zd[0], step, t)
 
     cdef void _corners(self, Py_ssize_t first, bint slot) noexcept nogil:
-        self._find_corners(first, slot)
+        self._find_corners(first, slot, &self.zd[0])
         self.settling = True
 
     cdef int _settle(self, double way) noexcept nogil:
         """Take variables over their corners until all can go on."""
         cdef:
-            Py_ssize_t i, jumps, turns = 0
-            double size, noise_z, span = max(fabs(self.t), self.far, EPS)
+            Py_ssize_t turns = 0
+            Direction onward
             Hit hit
             int code
         while True:
             if self._crowded():
                 return C_FULL
-            noise_z, size = self._noise_z(), self._size_zd()
-            self._first_corner(way, noise_z, size, span, &hit)
+            onward = self._onward(way)
+            self._first_corner(&onward, &hit)
             if hit.at < 0:
                 self._forget_offsets()
                 self.settling = False
                 return C_GOES_ON
+            if not self.straight and self._creeps(&onward, &hit):
+                self._straighten(way, hit.slot)
+                continue
             turns += 1
             if turns > 20 * self.N + 100:
                 return C_SINGULAR  # moved by round-off: left to the reference
-            self._move_offsets(hit.step, way, noise_z, size, span)
-            i = self.slot_var[hit.at] if hit.slot else self.w_var[hit.at]
-            jumps = self.n_jumps
+            self._move_offsets(&onward, hit.step)
             if hit.slot:
                 code = self._leave(hit.at, hit.side, way)
             else:
-                code = self._enter(hit.at, hit.side, way, -1)
+                code = self._enter(hit.at, hit.side, way)
             if code != C_GOES_ON:
                 return code
-            if self.n_jumps == jumps:
-                self._corner_behind(i, hit.side)
+
+    cdef bint _creeps(self, const Direction *d, const Hit *hit) noexcept nogil:
+        """Whether what blocks is so slow that the rounding of z' may be all that moves it."""
+        cdef Py_ssize_t w = hit.at
+        cdef double speed
+        if hit.slot:
+            return fabs(d.z[w]) <= self.creeping * self._largest_of(d.z)
+        speed = d.h[w] - d.t * (self.w_his[w] if hit.side > 0 else self.w_los[w])
+        return fabs(speed) <= self.creeping * (self.w_root[w] * d.size + fabs(self.w_r[w]))
+
+    cdef double _hardest(self) noexcept nogil:
+        """The largest H_ss G_ss at the start of a block: how much G_FF^-1 enlarges rounding."""
+        cdef Py_ssize_t s, i
+        cdef double most = 0.0
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            if i >= 0:
+                most = max(most, fabs(self.H[s, s]) * self.root[i] * self.root[i])
+        return most
+
+    cdef void _straighten(self, double way, bint slot) noexcept nogil:
+        """z' again, with G_FF itself; for a slot, whose speed is part of it, to the last digits."""
+        if not self._hold():
+            return
+        if slot:
+            self._converge(&self.b[0], &self.zd[0])
+        else:
+            self._refine(&self.b[0], &self.zd[0])
+        self._watch_rates(way)
+        self.straight = True
 
     # ------------------------------------------------------------------ pivots
 
-    cdef int _enter(self, Py_ssize_t w, int side, double way, Py_ssize_t slot) noexcept nogil:
-        """Row w goes from its pin to a tread, in a new slot or (after a jump) in this one."""
+    cdef int _enter(self, Py_ssize_t w, int side, double way) noexcept nogil:
+        """Row w goes from its pin to a tread."""
         cdef:
-            Py_ssize_t i = self.w_var[w], s, ns = self.ns, new = self.ns if slot < 0 else slot
-            double pivot, size = 0.0
-        for s in range(ns):
-            self.g[s] = self.GW[w, s] if self.slot_var[s] >= 0 else 0.0
-        pivot = self.sigma[i] * self._schur(i, &size)
+            Py_ssize_t i = self.w_var[w], ns = self.ns
+            double size = 0.0, schur, pivot
+            bint doubtful
+        self._row_of(w)
+        schur = self._schur(i, &size)
+        doubtful = self.sigma[i] * schur <= self._doubt() * size
+        if doubtful and not self._judge_entry(i, &schur, &size):
+            return C_SINGULAR
+        pivot = self.sigma[i] * schur
         if pivot < -self.indefinite * size:
             return C_INDEFINITE
-        if pivot <= self.nil * size or pivot * self.span[i] <= 0.5 * self.tol[i]:
-            return self._jump(w, side, way, size) if slot < 0 else C_BROKEN
-        if pivot <= self.doubt * size:
-            return C_SINGULAR
+        if pivot <= self.singular * size or pivot * self.span[i] <= 0.5 * self.tol[i]:
+            return self._enter_by_jump(w, side, way, schur)
+        self.wary = self.wary or doubtful
+        self._occupy(w, side, way)
+        self._add_slot(ns, ns, schur)
+        return self._go_on(way, pivot < self.frail * size)
+
+    cdef int _leave(self, Py_ssize_t s, int side, double way) noexcept nogil:
+        """Slot s goes from its tread to a pin."""
+        cdef:
+            Py_ssize_t i = self.slot_var[s]
+            double *u = &self.U[self.k, 0]
+            double size = 0.0, largest = 0.0, inverse = self._leaving(s, u, &size, &largest)
+            double unit = self.sigma[i] * largest
+            bint doubtful = unit * inverse <= self._doubt() * size
+        if doubtful:
+            if not self._judge_leaving(s, u, &inverse, &size):
+                return C_SINGULAR
+            if unit * inverse < -self.indefinite * size:
+                return C_INDEFINITE
+            if unit * inverse <= self.singular * size:
+                return self._leave_by_jump(s, side, way, inverse)
+            u[s] = inverse
+        self.wary = self.wary or doubtful
+        self._vacate(s, side)
+        self._drop_slot(s)
+        return self._go_on(way, 1.0 < self.frail * unit * inverse)
+
+    cdef double _doubt(self) noexcept nogil:
+        """The relative pivot below which the inverse does not know it."""
+        return self.doubt_refined if self.wary else self.doubt
+
+    cdef int _go_on(self, double way, bint frail) noexcept nogil:
+        """The speeds after a change of slots; after a frail pivot with a new inverse."""
+        if self.wary:
+            if frail and self.careful and not self._invert():
+                return C_SINGULAR
+            self._refine(&self.b[0], &self.zd[0])
+        self.straight = False
+        self._watch_rates(way)
+        return C_GOES_ON
+
+    # ------------------------------------------------------------------ slots and rows
+
+    cdef void _row_of(self, Py_ssize_t w) noexcept nogil:
+        """g = the row of G that row w watches; 0 in empty slots."""
+        memcpy(&self.g[0], &self.GW[w, 0], self.ns * sizeof(double))
+        self._clear_empty(&self.g[0])
+
+    cdef void _occupy(self, Py_ssize_t w, int side, double way) noexcept nogil:
+        """The variable of row w takes a new slot, at the edge of its tread."""
+        cdef Py_ssize_t x, i = self.w_var[w], new = self.ns
         self._event(i, side)
         self._new_slot(new, i, way)
-        if slot < 0:
-            self.zs[new] = self.lo[new] if side > 0 else self.hi[new]
-            self.z0[new] = self.zs[new]
-            self.ns += 1
-        self._add_slot(new, ns, self.sigma[i] * pivot)
-        return self._after_entry(w, new, way, pivot < self.frail * size)
-
-    cdef int _after_entry(
-        self, Py_ssize_t w, Py_ssize_t new, double way, bint frail
-    ) noexcept nogil:
-        """Row w is no longer looked at, and the other rows take its variable's column."""
-        cdef Py_ssize_t s, i = self.w_var[w]
+        self.zs[new] = self.lo[new] if side > 0 else self.hi[new]
+        self.z0[new], self.zd[new] = self.zs[new], 0.0
+        for x in range(self.k):
+            self.U[x, new] = 0.0
+        self.ns += 1
+        # Row w is no longer looked at, and the other rows take its variable's column.
         self.slot_row[new] = w
         self.w_on[w] = 0
         self.w_lo[w], self.w_los[w], self.w_hi[w], self.w_his[w] = -INFINITY, 0.0, INFINITY, 0.0
         self._new_column(new, i)
-        if self.careful:
-            self._row(i, &self.GF[new, 0])
-            for s in range(self.ns):
-                self.GF[s, new] = self.GF[new, s]
-            if frail and not self._invert():
-                return C_SINGULAR
-            self._refine(&self.b[0], &self.zd[0])
-        self._watch_rates(way)
-        return C_GOES_ON
+        self._hold_slot(new)
+        self._corner_behind(i, side)
 
-    cdef int _leave(self, Py_ssize_t s, int side, double way) noexcept nogil:
-        """Slot s goes from its tread to a pin."""
+    cdef void _vacate(self, Py_ssize_t s, int side) noexcept nogil:
+        """Slot s is emptied: its variable stands at a pin and has a row, g."""
         cdef Py_ssize_t i = self.slot_var[s]
-        cdef double size = 0.0, largest = 0.0
-        cdef double pivot = self.sigma[i] * self._leaving(s, &size, &largest)
-        if pivot * largest <= self.doubt * size:
-            return C_SINGULAR
         self._event(i, side)
-        self._drop_slot(s)
+        self.slot_of[i] = -1
+        self.slot_var[s], self.b[s] = -1, 0.0
         self.zs[s] = self.hi[s] if side > 0 else self.lo[s]
         if self.n_moves:  # it stands at its pin exactly, from the last breakpoint on
             self.DZ[self.n_moves - 1, s] = self.zs[s] - self.z0[s]
         self._watch_leaver(s, i, side)
-        if self.careful:
-            if 1.0 < self.frail * pivot * largest and not self._invert():
-                return C_SINGULAR
-            self._refine(&self.b[0], &self.zd[0])
-        self._watch_rates(way)
-        return C_GOES_ON
+        self._corner_behind(i, side)
 
     cdef void _watch_leaver(self, Py_ssize_t s, Py_ssize_t i, int side) noexcept nogil:
         """Variable i has left slot s for a pin: a row at the end of the tread that it left."""
@@ -282,112 +346,96 @@ cdef class Loop(WorkingSet):
 
     # ------------------------------------------------------------------ jumps
 
-    cdef int _jump(self, Py_ssize_t w, int side, double way, double size) noexcept nogil:
-        """Row w cannot enter: move along the null vector (-H g; 1) until a slot blocks, and trade.
+    cdef int _enter_by_jump(
+        self, Py_ssize_t w, int side, double way, double schur
+    ) noexcept nogil:
+        """Row w depends on the slots: along (-H g; 1) until one of them blocks, or itself."""
+        cdef:
+            Py_ssize_t i = self.w_var[w], new = self.ns
+            double pull = dot(new, &self.g[0], &self.zd[0])
+            Hit hit
+        if self.n_moves == self.bcap or self._crowded():
+            return C_FULL
+        self._occupy(w, side, way)
+        self._as_entry(new, new, &self.U[self.k, 0])
+        if not self._jump(-side, &hit):
+            return C_BLIND
+        if hit.slot and hit.at == new:  # all the way to its next pin
+            self._row(i, &self.g[0])
+            self._vacate(new, hit.side)
+        else:
+            self._together(&hit, way, schur, self.b[new] - pull)
+        return self._go_on(way, False)
 
-        H g is in v and stays there. The path stands still in t. Only free variables can block: a
-        null vector of a positive semi-definite matrix moves no residual (this is checked).
+    cdef int _leave_by_jump(
+        self, Py_ssize_t s, int side, double way, double inverse
+    ) noexcept nogil:
+        """The other slots are singular without s: along H e_s until a slot or a row blocks."""
+        cdef Py_ssize_t i = self.slot_var[s]
+        cdef Hit hit
+        if self.n_moves == self.bcap or self._crowded():
+            return C_FULL
+        self._vacate(s, side)
+        self.U[self.k, s] = 0.0
+        if not self._jump(-self.sigma[i] * side, &hit):
+            return C_BLIND
+        self.U[self.k, s] = inverse
+        self.slot_var[s] = i  # H has it still
+        self._together(&hit, way, -inverse, -self.zd[s])
+        self.slot_var[s], self.zd[s] = -1, 0.0
+        return self._go_on(way, False)
+
+    cdef bint _jump(self, double sign, Hit *hit) noexcept nogil:
+        """Along the next row of U, with this sign, to the first that blocks; False if none does.
+
+        The path stands still in t. Offsets come before distances, as in the reference.
         """
         cdef:
-            Py_ssize_t i = self.w_var[w], new = self.ns, m = self.n_moves, last
-            double scale, v
-            int code
-            Hit hit
-        if m == self.bcap or self._crowded():
-            return C_FULL if m else C_SINGULAR
-        scale = self._null_vector(i, side)
-        if self._moves_rows(w):
-            return C_SINGULAR
-        # Row w itself may reach its next pin before a slot blocks.
-        last = self.stair[i] + 2 * side
-        hit = Hit(fabs(self.value[i, last] - self.value[i, self.stair[i]]) * scale, new, True, side)
-        if self._first_in_jump(&hit):
-            hit.step = 0.0
-        if hit.step == INFINITY:
-            return C_SINGULAR
-        if hit.at != new:  # the trade is regular when the blocking slot is part of the null vector
-            v = self.v[hit.at]
-            if v * v <= self.doubt * size * fabs(self._diagonal(hit.at)):
-                return C_SINGULAR
-        self._seat(w)
-        if hit.step > 0.0:
-            self._move(&self.jump[0], hit.step, self.t)
-            self.mon[m, new] = 1
-        if hit.at == new:  # all the way to its next pin
-            self._event(i, side)
-            self._event(i, side)
-            self.zs[new] = self.value[i, self.stair[i]]
-            self._look_around(w)
-        else:
-            code = self._leave(hit.at, hit.side, way)
-            if code != C_GOES_ON or self._enter(w, side, way, new) != C_GOES_ON:
-                return C_BROKEN
+            Py_ssize_t s, w
+            double scale
+            double *u = &self.jump[0]
+            Direction along
+        scale = sign / self._largest_of(&self.U[self.k, 0])
+        for s in range(self.ns):
+            u[s] = scale * self.U[self.k, s]
         self.n_jumps += 1
-        self._corners(-1, True)
-        return C_GOES_ON
+        along = self._along(u)
+        self._first_corner(&along, hit)
+        if hit.at < 0:
+            self._first_slot(&along, hit)
+            self._first_row(&along, hit)
+            if hit.at < 0:
+                return False
+            for w in range(self.nw):
+                self.hw[w] += hit.step * self.hj[w]
+            self._move(u, hit.step, self.t)
+            self._find_corners(hit.at, hit.slot, u)
+            self._first_corner(&along, hit)
+            if hit.at < 0:
+                return False
+        self._move_offsets(&along, hit.step)
+        return True
 
-    cdef double _null_vector(self, Py_ssize_t i, int side) noexcept nogil:
-        """jump = (-v; 1) side / scale, of largest entry 1; returns the scale."""
-        cdef Py_ssize_t s
-        cdef double scale = 1.0
-        for s in range(self.ns):
-            scale = max(scale, fabs(self.v[s]))
-        for s in range(self.ns):
-            self.jump[s] = -self.v[s] * side / scale
-        self.jump[self.ns] = side / scale
-        return scale
-
-    cdef bint _moves_rows(self, Py_ssize_t w) noexcept nogil:
-        """Whether the null vector, with row w in the next slot, moves a residual."""
-        cdef Py_ssize_t s, x, j, i = self.w_var[w]
-        cdef double *u = &self.jump[0]
-        cdef double total = self.root[i] * fabs(u[self.ns])
-        for s in range(self.ns):
-            if self.slot_var[s] >= 0:
-                total += self.root[self.slot_var[s]] * fabs(u[s])
-        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, u, 0.0, &self.hj[0])
-        for x in range(self.nw):
-            j = self.w_var[x]
-            if self.w_on[x] and x != w and fabs(
-                self.hj[x] + entry(&self.G, j, i) * u[self.ns]
-            ) > self.still * self.root[j] * total + self.tol[j]:
-                return True
-        return False
-
-    cdef bint _first_in_jump(self, Hit *hit) noexcept nogil:
-        """The ratio test along a jump; True if it ends at once: offsets come before distances."""
+    cdef void _together(
+        self, const Hit *hit, double way, double p, double first
+    ) noexcept nogil:
+        """H takes the change in the next row of U, of complement p, with the one that blocks."""
         cdef:
-            Py_ssize_t s, j
-            double step, offset
-            const double *u = &self.jump[0]
-            bint near = False
-        for s in range(self.ns):
-            j = self.slot_var[s]
-            if j < 0 or fabs(u[s]) <= self.still:
-                continue
-            offset = self.off_hi[j] if u[s] > 0 else self.off_lo[j]
-            if offset < INFINITY:
-                step = offset / fabs(u[s])
-                if near and step >= hit.step:
-                    continue
-                near = True
-            elif near:
-                continue
-            else:
-                step = max(self.hi[s] - self.zs[s] if u[s] > 0 else self.zs[s] - self.lo[s], 0.0)
-                step /= fabs(u[s])
-                if step >= hit.step:
-                    continue
-            hit[0] = Hit(step, s, True, 1 if u[s] > 0 else -1)
-        return near
-
-    cdef void _seat(self, Py_ssize_t w) noexcept nogil:
-        """Row w takes the next slot, which stays empty until the trade is made."""
-        cdef Py_ssize_t x, i = self.w_var[w], new = self.ns
-        self.slot_var[new], self.owner[new], self.b[new], self.zd[new] = -1, i, 0.0, 0.0
-        self.zs[new] = self.z0[new] = self.value[i, self.stair[i]]
-        self.slot_row[new] = w
-        self._new_column(new, i)
-        for x in range(self.k):
-            self.U[x, new] = 0.0
-        self.ns += 1
+            Py_ssize_t new = self.ns, w = hit.at
+            double *u = &self.U[self.k, 0]
+            double *other = &self.U[self.k + 1, 0]
+            double q, r, second, size = 0.0, largest = 0.0
+        if hit.slot:
+            r, q = -self._leaving(w, other, &size, &largest), -u[w]
+            second = -self.zd[w]
+            self._vacate(w, hit.side)
+        else:
+            self._row_of(w)
+            r, q = self._schur(self.w_var[w], &size), -dot(new, &self.g[0], u)
+            second = -dot(new, &self.g[0], &self.zd[0])
+            self._occupy(w, hit.side, way)
+            self._as_entry(new, new, other)
+            second += self.b[new]
+        self._trade(p, q, r, first, second)
+        if hit.slot:
+            self.zd[w] = 0.0

@@ -55,6 +55,11 @@ cdef inline bint within(const Reach *r, Py_ssize_t i, double t, double x, double
     return x >= r.lo[i] + t * r.los[i] + b and x <= r.hi[i] + t * r.his[i] - b
 
 
+cdef inline double worse(double a, double b) noexcept nogil:
+    """The larger; what is no number is worse than any, and stays."""
+    return a if a >= b or a != a else b
+
+
 cdef class Core(Loop):
     """The compiled walk: blocks of steps, each of them verified; see the module's text."""
 
@@ -68,6 +73,7 @@ cdef class Core(Loop):
         double[:, ::1] bent
         double[::1] turned, total, bent_border
         readonly double off_treads, off_pins
+        public double rounding  # of the terms that the block adds, what may drift
 
     def __init__(self, system, Py_ssize_t block):
         if block > MOST:
@@ -98,6 +104,7 @@ cdef class Core(Loop):
         """
         h_end[:] = h
         if self.n_moves == 0:
+            self._measure_drift(&h_end[0])
             return np.empty(0, dtype=np.intp)
         self.missed[:] = 0
         with nogil:
@@ -327,13 +334,29 @@ cdef class Core(Loop):
         for i in range(self.N):
             j = self.stair[i]
             keep = self.keep[i] + fabs(self.keep_value[i] + self.t * self.keep_slope[i])
+            if not has_row(&self.G, i):
+                keep += self.rounding * self._border_terms(i - self.n_rows)
             if j % 2 == 0:
                 level = self.value[i, j] + self.t * self.slope[i, j]
-                self.off_treads = max(self.off_treads, fabs(h[i] - level) / keep)
+                self.off_treads = worse(self.off_treads, fabs(h[i] - level) / keep)
             else:
                 x = self.value[i, j - 1] + self.t * self.slope[i, j - 1] - h[i]
                 x = max(x, h[i] - self.value[i, j + 1] - self.t * self.slope[i, j + 1])
-                self.off_pins = max(self.off_pins, x / keep)
+                self.off_pins = worse(self.off_pins, x / keep)
+
+    cdef double _border_terms(self, Py_ssize_t e) noexcept nogil:
+        """The sum of absolute terms that the block has added to a residual of the border.
+
+        At a start with z = 0 there are none before, and no unit that would make up for them.
+        """
+        cdef Py_ssize_t s, last = self.n_moves - 1
+        cdef double total = 0.0
+        if last < 0:
+            return 0.0
+        for s in range(self.ns):
+            if has_row(&self.G, self.owner[s]):
+                total += fabs(self.border[self.owner[s], e] * self.DZ[last, s])
+        return total
 
     cdef void _measure_departures(self, const double *h, double t0) noexcept nogil:
         """The same for variables that left a tread, at the breakpoint where they did."""
@@ -346,4 +369,4 @@ cdef class Core(Loop):
             x = h[i] - self.sigma[i] * dot(self.ns, &self.GW[self.slot_row[s], 0], &self.DZ[j, 0])
             x -= (self.mt1[j] - t0) * self.r[i]
             keep = self.keep[i] + fabs(self.keep_value[i] + self.mt1[j] * self.keep_slope[i])
-            self.off_treads = max(self.off_treads, fabs(x - self.left_from[s]) / keep)
+            self.off_treads = worse(self.off_treads, fabs(x - self.left_from[s]) / keep)

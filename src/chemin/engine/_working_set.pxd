@@ -4,6 +4,15 @@ from chemin.engine._record cimport Record
 from chemin.engine._system cimport Hit
 
 
+cdef struct Direction:  # z' of the slots, h' of the rows, t': 0 in a jump
+    const double *z
+    const double *h
+    double t
+    # speeds that are zero: of a slot below max(still_z, blur / span), of a row below
+    # still_h + part_h (root size + |r|) + tol / span
+    double still_z, still_h, part_h, size, span
+
+
 cdef class WorkingSet(Record):
     cdef:
         # rows: the watched pinned variables
@@ -22,29 +31,33 @@ cdef class WorkingSet(Record):
         double[::1] left_from
         # of every variable
         object measured, boxed
+        const char[::1] in_box  # boxed
         const double[::1] tol, keep, keep_value, keep_slope, blur
         # corners: offsets are infinite away from them
         double[::1] off_lo, off_hi
         Py_ssize_t[::1] cornered  # rows with offsets
         Py_ssize_t n_cornered
         unsigned long long seed
-        public double precision, still, down_first
+        double far  # |t| where the walk ends, or 0
+        public double precision, still, aside, down_first
 
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil
     cdef void _look_around(self, Py_ssize_t w) noexcept nogil
     cdef void _new_column(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil
     cdef void _watch_rates(self, double way) noexcept nogil
-    cdef double _noise_z(self) noexcept nogil
-    cdef double _noise_h(self, Py_ssize_t w, double size, double span) noexcept nogil
-    cdef double _size_zd(self) noexcept nogil
+    cdef Direction _onward(self, double way) noexcept nogil
+    cdef Direction _along(self, const double *z) noexcept nogil
+    cdef double _longest_jump(self, const double *z) noexcept nogil
+    cdef double _noise_z(self, const Direction *d, Py_ssize_t i) noexcept nogil
+    cdef double _noise_h(self, const Direction *d, Py_ssize_t w) noexcept nogil
+    cdef double _size(self, const double *z) noexcept nogil
+    cdef double _largest_of(self, const double *z) noexcept nogil
     cdef double _random(self) noexcept nogil
-    cdef void _find_corners(self, Py_ssize_t first, bint slot) noexcept nogil
-    cdef void _slot_corners(self, Py_ssize_t first) noexcept nogil
-    cdef void _first_corner(
-        self, double way, double noise_z, double size, double span, Hit *hit
+    cdef void _find_corners(
+        self, Py_ssize_t first, bint slot, const double *z
     ) noexcept nogil
-    cdef void _move_offsets(
-        self, double step, double way, double noise_z, double size, double span
-    ) noexcept nogil
+    cdef void _slot_corners(self, Py_ssize_t first, const double *z) noexcept nogil
+    cdef void _first_corner(self, const Direction *d, Hit *hit) noexcept nogil
+    cdef void _move_offsets(self, const Direction *d, double step) noexcept nogil
     cdef void _forget_offsets(self) noexcept nogil
     cdef void _corner_behind(self, Py_ssize_t i, int side) noexcept nogil

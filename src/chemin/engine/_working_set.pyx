@@ -25,6 +25,7 @@ cdef class WorkingSet(Record):
     def __init__(self, system, Py_ssize_t block):
         super().__init__(system, block)
         self.measured, self.boxed = system.measured, system.boxed
+        self.in_box = np.ascontiguousarray(system.boxed, dtype=np.int8)
         self.off_lo, self.off_hi = (np.full(self.N, np.inf) for _ in range(2))
         self.seed = 88172645463325252ULL
 
@@ -70,6 +71,10 @@ cdef class WorkingSet(Record):
                 high /= max(rate[i] - self.slope[i, j + 1] * way, 0.0) + typical
                 out[i] = min(low, high)
         return np.asarray(out)
+
+    def unsettled(self):
+        """Which variables stand at a corner at which the last block has ended."""
+        return np.isfinite(self.off_lo) | np.isfinite(self.off_hi)
 
     def watch(
         self, const Py_ssize_t[::1] variables, const double[::1] h, tol, keep, keep_value,
@@ -134,26 +139,66 @@ cdef class WorkingSet(Record):
         for w in range(self.nw):
             hd[w] = -(sigma[w] * hd[w] + r[w] * way)
 
-    cdef double _noise_z(self) noexcept nogil:
-        """Below this, or below blur_i / span, z_i does not move."""
+    cdef Direction _onward(self, double way) noexcept nogil:
+        """The way on along t."""
+        cdef const double *z = &self.zd[0]
+        cdef Direction d = Direction(
+            z, &self.hd[0], way, self.still * self._largest_of(z), 0.0, self.still,
+            self._size(z), max(fabs(self.t), self.far, EPS),
+        )
+        return d
+
+    cdef Direction _along(self, const double *z) noexcept nogil:
+        """The way along a null vector, at a standing t; h' of the rows goes to hj."""
+        cdef Py_ssize_t w
+        cdef double largest = 0.0, size = self._size(z)
+        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, z, 0.0, &self.hj[0])
+        for w in range(self.nw):
+            self.hj[w] *= -self.w_sigma[w]
+            largest = max(largest, self.w_root[w])
+        for w in range(self.ns):
+            largest = max(largest, self.root[self.owner[w]])
+        cdef Direction d = Direction(
+            z, &self.hj[0], 0.0, self.aside * self._largest_of(z), self.aside * largest * size,
+            0.0, size, self._longest_jump(z),
+        )
+        return d
+
+    cdef double _longest_jump(self, const double *z) noexcept nogil:
+        """How far a jump can go before a multiplier has crossed its box, as in the reference."""
+        cdef Py_ssize_t s, i
+        cdef double least = INFINITY
+        for s in range(self.ns):
+            i = self.owner[s]
+            if z[s] != 0.0 and self.in_box[i]:
+                least = min(least, self.box[i] / fabs(z[s]))
+        return max(1.0, least)
+
+    cdef double _noise_z(self, const Direction *d, Py_ssize_t i) noexcept nogil:
+        """Below this z_i does not move."""
+        return max(d.still_z, self.blur[i] / d.span)
+
+    cdef double _noise_h(self, const Direction *d, Py_ssize_t w) noexcept nogil:
+        """Below this the residual of row w does not move."""
+        return (
+            d.still_h + d.part_h * (self.w_root[w] * d.size + fabs(self.w_r[w]))
+            + self.w_tol[w] / d.span
+        )
+
+    cdef double _largest_of(self, const double *z) noexcept nogil:
         cdef double largest = 0.0
         cdef Py_ssize_t s
         for s in range(self.ns):
-            if fabs(self.zd[s]) > largest:
-                largest = fabs(self.zd[s])
-        return self.still * largest
+            largest = max(largest, fabs(z[s]))
+        return largest
 
-    cdef double _noise_h(self, Py_ssize_t w, double size, double span) noexcept nogil:
-        """Below this the residual of row w does not move."""
-        return self.still * (self.w_root[w] * size + fabs(self.w_r[w])) + self.w_tol[w] / span
-
-    cdef double _size_zd(self) noexcept nogil:
-        """A bound on |G| |z'|, divided by the root of its row."""
+    cdef double _size(self, const double *z) noexcept nogil:
+        """A bound on |G| |z|, divided by the root of its row."""
         cdef double total = 0.0
         cdef Py_ssize_t s
         for s in range(self.ns):
             if self.slot_var[s] >= 0:
-                total += self.root[self.slot_var[s]] * fabs(self.zd[s])
+                total += self.root[self.slot_var[s]] * fabs(z[s])
         return total
 
     # ------------------------------------------------------------------ corners
@@ -165,12 +210,14 @@ cdef class WorkingSet(Record):
         self.seed ^= self.seed << 17
         return 1.0 + <double> (self.seed >> 11) / 9007199254740992.0
 
-    cdef void _find_corners(self, Py_ssize_t first, bint slot) noexcept nogil:
-        """Offsets for all that stand at a corner; the blocking slot or row `first` does."""
+    cdef void _find_corners(
+        self, Py_ssize_t first, bint slot, const double *z
+    ) noexcept nogil:
+        """Offsets for all that stand at a corner; the slot or row `first`, blocking z, does."""
         cdef Py_ssize_t w, i
         cdef double x, y, near, t = self.t
         self._forget_offsets()
-        self._slot_corners(first if slot else -1)
+        self._slot_corners(first if slot else -1, z)
         for w in range(self.nw):
             x = self.hw[w] - self.w_lo[w] - t * self.w_los[w]
             y = self.w_hi[w] + t * self.w_his[w] - self.hw[w]
@@ -185,20 +232,18 @@ cdef class WorkingSet(Record):
             self.cornered[self.n_cornered] = w
             self.n_cornered += 1
 
-    cdef void _slot_corners(self, Py_ssize_t first) noexcept nogil:
+    cdef void _slot_corners(self, Py_ssize_t first, const double *z) noexcept nogil:
         cdef Py_ssize_t s, i
         for s in range(self.ns):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            if self.zs[s] - self.lo[s] <= self.blur[i] or (s == first and self.zd[s] < 0):
+            if self.zs[s] - self.lo[s] <= self.blur[i] or (s == first and z[s] < 0):
                 self.off_lo[i] = self._random()
-            if self.hi[s] - self.zs[s] <= self.blur[i] or (s == first and self.zd[s] > 0):
+            if self.hi[s] - self.zs[s] <= self.blur[i] or (s == first and z[s] > 0):
                 self.off_hi[i] = self._random()
 
-    cdef void _first_corner(
-        self, double way, double noise_z, double size, double span, Hit *hit
-    ) noexcept nogil:
+    cdef void _first_corner(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test in the offsets; hit.at = -1 when none of them blocks."""
         cdef Py_ssize_t s, w, x, i
         cdef double rate, noise
@@ -207,8 +252,7 @@ cdef class WorkingSet(Record):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            rate = self.zd[s]
-            noise = max(noise_z, self.blur[i] / span)
+            rate, noise = d.z[s], self._noise_z(d, i)
             if rate > noise and self.off_hi[i] < INFINITY:
                 if self.off_hi[i] / rate < hit.step:
                     hit[0] = Hit(self.off_hi[i] / rate, s, True, 1)
@@ -219,20 +263,17 @@ cdef class WorkingSet(Record):
             w = self.cornered[x]
             if not self.w_on[w]:
                 continue
-            i = self.w_var[w]
-            noise = self._noise_h(w, size, span)
-            rate = self.hd[w] - self.w_his[w] * way
+            i, noise = self.w_var[w], self._noise_h(d, w)
+            rate = d.h[w] - self.w_his[w] * d.t
             if rate > noise and self.off_hi[i] < INFINITY:
                 if self.off_hi[i] / rate < hit.step:
                     hit[0] = Hit(self.off_hi[i] / rate, w, False, 1)
-            rate = self.w_los[w] * way - self.hd[w]
+            rate = self.w_los[w] * d.t - d.h[w]
             if rate > noise and self.off_lo[i] < INFINITY:
                 if self.off_lo[i] / rate < hit.step:
                     hit[0] = Hit(self.off_lo[i] / rate, w, False, -1)
 
-    cdef void _move_offsets(
-        self, double step, double way, double noise_z, double size, double span
-    ) noexcept nogil:
+    cdef void _move_offsets(self, const Direction *d, double step) noexcept nogil:
         """Offsets after a step of the ratio test in them."""
         cdef Py_ssize_t s, w, x, i
         cdef double rate, noise
@@ -240,8 +281,8 @@ cdef class WorkingSet(Record):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            rate = self.zd[s]
-            if fabs(rate) <= max(noise_z, self.blur[i] / span):
+            rate = d.z[s]
+            if fabs(rate) <= self._noise_z(d, i):
                 continue
             if self.off_hi[i] < INFINITY:
                 self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
@@ -251,12 +292,11 @@ cdef class WorkingSet(Record):
             w = self.cornered[x]
             if not self.w_on[w]:
                 continue
-            i = self.w_var[w]
-            noise = self._noise_h(w, size, span)
-            rate = self.hd[w] - self.w_his[w] * way
+            i, noise = self.w_var[w], self._noise_h(d, w)
+            rate = d.h[w] - self.w_his[w] * d.t
             if self.off_hi[i] < INFINITY and fabs(rate) > noise:
                 self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
-            rate = self.w_los[w] * way - self.hd[w]
+            rate = self.w_los[w] * d.t - d.h[w]
             if self.off_lo[i] < INFINITY and fabs(rate) > noise:
                 self.off_lo[i] = max(self.off_lo[i] - step * rate, 0.0)
 

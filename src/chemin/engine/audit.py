@@ -7,7 +7,9 @@ fails again it ends before the first bad stretch, incomplete, with the reason.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,24 +30,57 @@ ABOVE = np.array([1.5, 1e4])  # times the start: where the closed form is looked
 
 
 def audited(
-    problem: Problem, trace: Trace, stop: float | None, max_events: int | None = None
+    problem: Problem,
+    walk: Callable[..., Trace],
+    *,
+    stop: float | None = None,
+    max_events: int | None = None,
+    verbose: int = 0,
 ) -> Trace:
-    """The walk, if certificates hold along it; otherwise what a second one makes of it.
+    """The walk, if certificates hold along it; otherwise what others with more care make of it.
 
-    `stop` and `max_events` are those of the walk, in the engine's units.
+    `walk` takes `stop` and `max_events`, in the engine's units, `verbose`, and `again`: see
+    `carry_on`.
     """
-    good = certified(problem, trace)
-    if good.end.reason not in CHANCE or len(trace.t0) == 0:
-        return good
+    limits: dict[str, Any] = {"stop": stop, "max_events": max_events, "verbose": verbose}
+    first = certified(problem, walk(**limits))
+    if first.end.reason not in CHANCE:
+        return first
+    first = _to_last_place(first)
+    second = _carried_on(problem, first, limits) if len(first.moves) else first
+    if second.end.reason not in CHANCE:
+        return second
+    third = _to_last_place(certified(problem, walk(**limits, again=True)))
+    return max(second, third, key=_reach)
+
+
+def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any]) -> Trace:
+    """A walk that has failed, carried on from its last certified place with more care."""
+    limits = dict(limits)
+    if limits["stop"] is None:
+        limits["stop"] = DEFAULT_RANGE * float(good.t0[0])
+    if limits["max_events"] is not None:
+        limits["max_events"] -= len(good.events)
     stair, z, t = good.last
-    t = t if len(good.moves) else float(trace.t0[0])
-    stop = DEFAULT_RANGE * float(trace.t0[0]) if stop is None else stop
-    left = None if max_events is None else max_events - len(good.events)
-    if t == stop or left == 0:
+    if t == limits["stop"] or limits["max_events"] == 0:
         return good
-    again = carry_on(problem.system, stair, z, t, stop=stop, max_events=left, again=True)
-    again = certified(problem, again)
-    return good.then(again) if len(again.moves) else good
+    again = certified(problem, carry_on(problem.system, stair, z, t, **limits, again=True))
+    return _to_last_place(good.then(again)) if len(again.moves) else good
+
+
+def _to_last_place(trace: Trace) -> Trace:
+    """A walk that has failed without the jumps after its last certified place."""
+    forward = _forward(trace)
+    if trace.end.reason not in CHANCE:
+        return trace
+    return trace.cut(int(forward[-1]) + 1 if len(forward) else 0, trace.end)
+
+
+def _reach(trace: Trace) -> float:
+    """How far a walk goes: what is left of t, and at the end there is nothing better."""
+    if trace.end.reason not in CHANCE:
+        return np.inf
+    return abs(float(trace.t1[-1] - trace.t0[0])) if len(trace.moves) else -1.0
 
 
 def certified(problem: Problem, trace: Trace) -> Trace:

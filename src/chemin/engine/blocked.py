@@ -1,7 +1,7 @@
 """The fast walk: blocks of steps in the compiled core, each of them verified.
 
-The same walk as `reference.Walker`, event by event. The reference itself takes over for an event
-when a pivot is neither clearly regular nor clearly zero, or when the inverse is no longer trusted.
+The same walk as `reference.Walker`, event by event. The reference itself takes over for a step when
+no inverse is precise enough: the last resort.
 """
 
 from __future__ import annotations
@@ -22,15 +22,20 @@ from .trace import Recorder
 BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
-CAREFUL = 32  # blocks with refined solves after one that has drifted,
-FEW = 128  # if no more variables are free; with more, only for blocks that cannot be shorter
+CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
+FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 REFRESH = 128  # blocks between two computations of h from the data
 
-NIL = 1e-13  # relative pivots below are zero,
-DOUBT = 1e-8  # and those between are left to the reference: an inverse is not that precise
-DOUBT_REFINED = 1e-11  # unless solves are refined
+NIL = 1e-13  # relative pivots below are zero: they are made of the rounding of G_FF itself
+DOUBT = 1e-8  # relative pivots below are judged by converged solves: an inverse is not precise
+DOUBT_REFINED = 1e-11  # enough; nor is one with solves refined once, below this
+CREEPING = 1e-8  # relative speeds below, of what blocks at a corner, are computed again first
+# H_ss G_ss above which a block converges its first direction: it may be walked a long way, and what
+HARD = 1e4  # should stand still in it moves by so many roundings
 FRAIL = 1e-4  # pivots below this have the inverse computed again, in careful blocks
-REGULAR = 1e12  # condition numbers above this are left to the reference
+WORN = 1e-6  # |1 - H G_FF| above which a block begins with a fresh inverse; one refinement of
+RUINED = 1e-2  # a solve is enough below. Above this a block ends: refinement hardly converges
+BROKEN = -1  # the code of a block that could not be walked
 # What may drift in a block, in units of the two tolerances: certificates do not see it yet.
 KEEP = 10.0, 2.0
 MEND = 0.05  # of that: where drift is corrected
@@ -56,18 +61,26 @@ class BlockWalker:
         self.system, self.stair, self.z, self.t = system, stair.copy(), z.copy(), t
         self.recorder, self.rng = recorder, rng
         self.guard = False
-        self.progress: Callable[[float, int], None] = lambda t, events: None
+        self.progress: Callable[[float, int, int], None] = lambda t, events, helped: None
         self.core = core = _verify.Core(system, BLOCK)
         core.still, core.indefinite, core.down_first = tol.STILL, tol.INDEFINITE, tol.DOWN_FIRST
-        core.nil, core.frail = NIL, FRAIL
+        core.singular, core.aside = NIL, tol.ASIDE
+        core.frail, core.creeping, core.hard = FRAIL, CREEPING, HARD
+        core.doubt, core.doubt_refined = DOUBT, DOUBT_REFINED
+        core.worn, core.ruined = WORN, RUINED
+        core.rounding = KEEP[1] * tol.ROUNDING
         core.longest = tol.LONG if system.unit_moves else np.inf
         core.look_again = LOOK_AGAIN if system.unit_moves else 0.0
         # The part of `keep` that moves with t.
         self.linear = [KEEP[0] * tol.PRECISION * u for u in system.unit]
         self.box = np.minimum(1.0, system.stairs.span())
+        # What the border makes of the box of one variable, at the most.
+        has_row, border = system.coupling.has_row, np.abs(system.coupling.border)
+        self.edge = (border * self.box[has_row, None]).max(axis=0, initial=0.0)
         self.passed = 0
         self.helper = Helper()
-        self.length, self.watching, self.careful = BLOCK, WATCH, 0
+        self.length, self.watching = BLOCK, WATCH
+        self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
 
     # ------------------------------------------------------------------ the loop
 
@@ -101,9 +114,9 @@ class BlockWalker:
         """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
-        few, jumps = core.ns <= FEW, core.n_jumps
+        few = core.ns <= FEW
         core.reserve(core.ns + 2 * BLOCK + 2)
-        self.be_careful(self.careful)
+        self.be_careful(self.careful, few or self.afresh)
         core.precision = tol.PRECISION * min(1.0, self.system.pull(t0))
         watched, tolerance, keep = self.choose(way), self.tolerance, self.keep
         keep -= np.abs(self.linear[0] + t0 * self.linear[1])  # the core adds it where it stands
@@ -112,8 +125,9 @@ class BlockWalker:
             core.limit = self.length
             core.watch(watched, self.h, tolerance, keep, *self.linear)
             code = int(core.run(way, t_end))
-            missed = core.verify(self.h, t0, h_end)
-            if code != _loop.BROKEN and len(missed) == 0 and self.holds(jumps):
+            blind = code == _loop.BLIND  # a jump meets nothing that is watched
+            missed = self.unwatched(watched) if blind else core.verify(self.h, t0, h_end)
+            if not blind and len(missed) == 0 and self.holds():
                 self.length = min(2 * self.length, BLOCK)
                 self.careful = max(self.careful - 1, 0)
                 self.watching = max(WATCH, int(0.95 * self.watching))
@@ -122,44 +136,38 @@ class BlockWalker:
             core.restore(saved)
             if len(missed):
                 watched = self.watch_more(watched, missed)
-            elif few and not core.careful:
-                self.be_careful(CAREFUL)
-            elif code != _loop.BROKEN and self.length > SHORTEST:
-                self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
+            elif not self.careful:
+                self.be_careful(CAREFUL, few)
             elif not core.careful:
-                self.be_careful(1)
+                self.afresh = True
+                self.be_careful(CAREFUL, True)
+            elif not blind and self.length > SHORTEST:
+                self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
             else:
-                return int(_loop.BROKEN)
+                return BROKEN
 
     def watch_more(self, watched: Ints, missed: Ints) -> Ints:
         """Those watched, and those that verification has found beyond a corner."""
         self.watching = int(1.5 * self.watching)
         return np.union1d(watched, missed)
 
-    def be_careful(self, blocks: int) -> None:
-        self.careful, self.core.careful = blocks, blocks > 0
-        self.core.doubt = DOUBT_REFINED if blocks else DOUBT
+    def be_careful(self, blocks: int, afresh: bool) -> None:
+        """Refined solves for so many blocks; `afresh`: with inverses after frail pivots too."""
+        self.careful, self.afresh = blocks, blocks > 0 and self.afresh
+        self.core.wary_from_the_start, self.core.careful = blocks > 0, blocks > 0 and afresh
 
-    def holds(self, jumps: int) -> bool:
+    def holds(self) -> bool:
         """Whether residuals have stayed on their stairs through the block."""
-        if max(self.core.off_treads, self.core.off_pins) > 1.0:
-            return False
-        free = self.core.free
-        return self.core.n_jumps == jumps or self.regular(free[free >= 0])
+        return bool(self.core.off_treads <= 1.0 and self.core.off_pins <= 1.0)  # no number is not
 
-    def regular(self, free: Ints) -> bool:
-        """After jumps: whether G_FF is regular indeed."""
-        G = self.system.coupling.block(free, free)
-        try:
-            H = np.linalg.inv(G)
-        except np.linalg.LinAlgError:
-            return False
-        return bool(np.linalg.norm(G, 1) * np.linalg.norm(H, 1) < REGULAR)
+    def unwatched(self, watched: Ints) -> Ints:
+        """The pinned variables that the block does not look at."""
+        return np.setdiff1d(np.flatnonzero(self.stair % 2 == 1), watched)
 
     def take_over(self, h_end: Floats) -> None:
         moves, events = self.core.record()
         self.passed += len(events)
-        self.progress(self.core.t, self.passed)
+        self.progress(self.core.t, self.passed, self.helper.events)
         self.core.commit()
         self.stair = self.core.stairs.copy()
         self.z = self.positions()
@@ -218,15 +226,24 @@ class BlockWalker:
 
     @property
     def keep(self) -> Floats:
-        """How far residuals may drift."""
+        """How far residuals may drift; those of the border as far as z at a corner is known."""
         precision, rounding = KEEP
         system, t, size = self.system, self.core.t, self.sizes()
-        return system.tolerances(size, t, precision * tol.PRECISION, rounding * tol.ROUNDING)
+        keep = system.tolerances(size, t, precision * tol.PRECISION, rounding * tol.ROUNDING)
+        keep[~system.coupling.has_row] += (
+            precision * tol.PRECISION * min(1.0, system.pull(t)) * self.edge
+        )
+        return keep
 
     def sizes(self) -> Floats:
-        """The sums of absolute terms; they shrink and grow about as the multipliers do."""
-        grown = float(np.abs(self.z).sum()) / self.fresh_z
-        return grown * self.size + np.abs(self.system.q + self.core.t * self.system.r)
+        """The sums of absolute terms; they shrink and grow about as the multipliers do.
+
+        Those of the border are computed: there are none where a walk begins at z = 0.
+        """
+        coupling, z = self.system.coupling, np.abs(self.z)
+        size = float(z.sum()) / self.fresh_z * self.size
+        size[~coupling.has_row] = np.abs(coupling.border).T @ z[coupling.has_row]
+        return size + np.abs(self.system.q + self.core.t * self.system.r)
 
     def choose(self, way: float) -> Ints:
         """The pinned variables that may block soon; the direction is refined on the way."""
@@ -237,7 +254,7 @@ class BlockWalker:
         soon = self.core.urgency(self.h, rate, way)
         size = min(max(self.watching, int(np.count_nonzero(soon <= 0.0))), n_pinned - 1)
         # Verification is for variables that have a row; pinned ones of the border are watched.
-        chosen = ~self.system.coupling.has_row & (self.stair % 2 == 1)
+        chosen = (~self.system.coupling.has_row | self.core.unsettled()) & (self.stair % 2 == 1)
         chosen[np.argpartition(soon, size)[:size]] = True
         return np.flatnonzero(chosen)
 
@@ -265,7 +282,7 @@ class BlockWalker:
         return self.system.stairs.off(self.stair, self.h, self.core.t)
 
     def by_reference(self, way: float, t_end: float) -> bool:
-        """An event, or some, by the reference; True when it has arrived."""
+        """One step by the reference; True when it has arrived."""
         arrived = self.helper.walk(self, t_end)
         if not arrived:
             self.enter(way)

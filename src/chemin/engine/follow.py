@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from ..kernels import Ridged
 from ..problems.base import Start
@@ -125,20 +126,61 @@ def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floa
     return z, np.zeros_like(drift) if settled else drift
 
 
+class _OneThread:
+    """BLAS at one thread while any walk is under way, in whatever threads walks are made.
+
+    The limit is the process's, not a thread's: the first walk sets it, the last one restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._walks = Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._walks == 0:
+                before = _threads()
+                self._limit = _blas().limit(limits=1, user_api="blas")
+                if _threads() == before:  # nothing to restore, or another thread has the say
+                    self._limit = None
+            self._walks += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._walks -= 1
+            if self._walks == 0 and self._limit is not None:
+                _release()
+                self._limit.restore_original_limits()
+                _release()
+
+
+def _threads() -> list[int]:
+    return [library["num_threads"] for library in _blas().info()]
+
+
+def _release() -> None:
+    """threadpoolctl from 3.8 on lets one thread alone set the limits: give them to any other."""
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
+
+
 @cache
 def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+ONE_THREAD = _OneThread()
+
+
 def follow(*args: Any, **options: Any) -> Trace:
     """`follow_here` with one BLAS thread: products this small lose by sharing."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with ONE_THREAD:
         return follow_here(*args, **options)
 
 
 def carry_on(*args: Any, **options: Any) -> Trace:
     """`carry_on_here` with one BLAS thread."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with ONE_THREAD:
         return carry_on_here(*args, **options)
 
 
@@ -150,9 +192,13 @@ def follow_here(
     stop: float | None = None,
     max_events: int | None = None,
     verbose: int = 0,
+    again: bool = False,
 ) -> Trace:
-    """Follow the solution from `begin` (default: where something first happens) to `stop`."""
-    rng = np.random.default_rng(SEED)  # for ties only: same problem, same path
+    """Follow the solution from `begin` (default: where something first happens) to `stop`.
+
+    `again`: see `carry_on_here`.
+    """
+    rng, make = _for_try(system, again)
     t = start.t if begin is None else begin
     walk = Walk(system, stop, max_events, verbose, from_top=begin is None)
     if begin is None and start.highest and stop is not None:
@@ -163,7 +209,7 @@ def follow_here(
             stair, z, t = climb(system, stair, z, t, stop, rng)
     except WalkEnd as error:
         return walk.nothing(start.stair, start.z, error.end)
-    return walk.go(stair, z, t, make_walker, rng)
+    return walk.go(stair, z, t, make, rng)
 
 
 def climb(
@@ -199,16 +245,23 @@ def carry_on_here(
     `again`: a walk from here has failed. Ties are broken otherwise, and small problems are walked
     by the reference.
     """
-    rng = np.random.default_rng(SECOND_SEED if again else SEED)
+    rng, make = _for_try(system, again)
     walk = Walk(system, stop, max_events, verbose, from_top=False)
-    careful = again and len(system) <= CAREFUL
     try:
         if not regular:
             stair, z = regularise(system.tangent(z, t), stair, z, t)
         stair, z = polish(system, stair, z, t, rng)
     except WalkEnd as error:
         return walk.nothing(stair, z, error.end)
-    return walk.go(stair, z, t, make_reference if careful else make_walker, rng)
+    return walk.go(stair, z, t, make, rng)
+
+
+def _for_try(
+    system: StaircaseSystem, again: bool
+) -> tuple[np.random.Generator, Callable[..., Any]]:
+    """Offsets for ties and the engine: of the first walk, or of a second after a failure."""
+    rng = np.random.default_rng(SECOND_SEED if again else SEED)  # same problem, same path
+    return rng, make_reference if again and len(system) <= CAREFUL else make_walker
 
 
 @dataclass(frozen=True)

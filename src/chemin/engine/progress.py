@@ -23,9 +23,9 @@ class Progress:
             from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bar
 
-            events = TextColumn("{task.fields[events]} events")
+            events = TextColumn("{task.fields[events]} events{task.fields[helped]}")
             self.bar = Bar(TextColumn("path"), BarColumn(), events, TimeElapsedColumn())
-            self.task = self.bar.add_task("path", total=1.0, events=0)
+            self.task = self.bar.add_task("path", total=1.0, events=0, helped="")
             self.bar.start()
         return self
 
@@ -33,8 +33,8 @@ class Progress:
         if self.bar is not None:
             self.bar.stop()
 
-    def __call__(self, t: float, events: int) -> None:
-        """The walk stands at t after so many events."""
+    def __call__(self, t: float, events: int, helped: int = 0) -> None:
+        """The walk stands at t after so many events, some of them by the reference's help."""
         if self.bar is None:
             return
         if self.t_start is None:
@@ -42,7 +42,8 @@ class Progress:
         now = monotonic()
         if now - self.last >= PAUSE:
             self.last = now
-            self.bar.update(self.task, completed=self.part(t), events=events)
+            said = f", {helped} by the reference" if helped else ""
+            self.bar.update(self.task, completed=self.part(t), events=events, helped=said)
 
     def part(self, t: float) -> float:
         """How much of the way lies behind, on the log scale where that is possible."""

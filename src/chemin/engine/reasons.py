@@ -66,5 +66,5 @@ class IndefiniteError(ValueError):
     """The matrix is not positive semi-definite: a negative pivot at `variable`."""
 
     def __init__(self, variable: int) -> None:
-        super().__init__(f"negative pivot at variable {variable}")
+        super().__init__("the matrix is not positive semi-definite: a pivot is negative")
         self.variable = variable

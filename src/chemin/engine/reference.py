@@ -34,6 +34,7 @@ import numpy as np
 import scipy.linalg
 
 from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .compensated import residual
 from .reasons import IndefiniteError, Reason, StuckError
 from .tolerances import (
     ASIDE,
@@ -181,25 +182,24 @@ class Walker:
     # ------------------------------------------------------------------ direction and step
 
     def factor(self) -> None:
-        G = self.system.coupling.block(self.free, self.free)
-        self.G = G.astype(np.longdouble)
+        self.G = G = np.ascontiguousarray(self.system.coupling.block(self.free, self.free))
         with warnings.catch_warnings():  # an exact zero pivot: `solve` says what it can
             warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
             self.lu = scipy.linalg.lu_factor(G, check_finite=False) if len(self.free) else None
 
     def solve(self, b: Floats) -> Floats:
-        """G_FF^-1 b, refined with residuals in extended precision.
+        """G_FF^-1 b, refined with residuals as if in twice the precision.
 
         Kernel matrices are often near singular, and a slope must not drown in its own noise.
         Refinement gives slopes to full precision while cond(G_FF) EPS < 1.
         """
+        b = np.ascontiguousarray(b)
         x = np.zeros_like(b)
         if self.lu is None:
             return x
         last = np.inf
         for _ in range(REFINEMENTS):
-            residual = (b - self.G @ x).astype(np.float64)
-            dx = scipy.linalg.lu_solve(self.lu, residual, check_finite=False)
+            dx = scipy.linalg.lu_solve(self.lu, residual(self.G, x, b), check_finite=False)
             size = np.abs(dx).max()
             if not size < 0.5 * last:
                 break
@@ -224,8 +224,8 @@ class Walker:
         below, above = (system.stairs.slope[self.rows, self.stair + s] * t for s in (-1, 1))
         closing = np.array([below - x, x - above])
         # A speed that moves less than the tolerance while t goes to zero, or to where the walk
-        # ends, is zero.
-        span = max(abs(self.t), self.far, EPS) if t else 1.0
+        # ends, or all along a jump, is zero.
+        span = max(abs(self.t), self.far, EPS) if t else self.longest_jump(z)
         noise_z = np.maximum((STILL if t else ASIDE) * np.abs(z).max(), self.blur / span)
         size = size + np.abs(t * system.r)
         noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
@@ -236,6 +236,14 @@ class Walker:
         """M z, and the sums of the absolute terms that make it up."""
         coupling = self.system.coupling
         return coupling.dot(z), coupling.magnitude(z)
+
+    def longest_jump(self, z: Floats) -> float:
+        """How far a jump can go before a multiplier has crossed its box; for ever if none moves.
+
+        An unpenalised term has no box: with a large lambda it goes much further than any of them.
+        """
+        boxed = self.system.boxed & (z != 0)
+        return max(1.0, float((self.box[boxed] / np.abs(z[boxed])).min(initial=np.inf)))
 
     def first_block(self, move: Move) -> float:
         """The ratio test: how far until the first variable reaches the end of its stair."""

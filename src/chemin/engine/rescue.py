@@ -29,8 +29,6 @@ LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given 
 BLIND = 2e-8
 MENDER = -1.0  # a walk that corrects drift starts no other for its own
 STALLED = 20  # rescues at one t, before the reference takes over for good
-SOON = 8  # events after a rescue: the next one is longer,
-LONGEST = 256  # up to so many steps
 
 
 def check_sight(system: StaircaseSystem, size: Floats, t: float) -> None:
@@ -45,6 +43,12 @@ class RescuedWalker(Walker):
 
     guard = False  # whether to stop where double precision is blind
     mended: float | None = None  # the t at which drift was last corrected
+
+    def refresh(self) -> None:
+        """Jumps along noise may lead beyond all numbers."""
+        if not np.all(np.isfinite(self.z)):
+            raise StuckError(Reason.ENDLESS())
+        super().refresh()
 
     def on_negative(self, k: int) -> None:
         """Raise if M of the free variables and k has a negative eigenvalue indeed.
@@ -156,27 +160,27 @@ def regularise(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tup
 
 
 class Helper:
-    """The reference, called by a compiled walk for an event or for some.
+    """The reference, called by a compiled walk as the last resort, for one step at a time.
 
-    Where G_FF is hardly regular calls follow each other, each longer than the last. When they lead
-    nowhere again and again, the reference walks on to the end.
+    When calls lead nowhere again and again, the reference walks on to the end.
     """
 
     def __init__(self) -> None:
         self.stalled, self.last_t = 0, np.nan
-        self.steps, self.last_event = 1, -SOON
+        self.calls = self.events = 0  # how often it was called, and what it did
 
     def walk(self, blocks: Any, t_end: float) -> bool:
         """Walk on from the state of `blocks`, and write the new one there; whether it arrived."""
         self.stalled = self.stalled + 1 if blocks.t == self.last_t else 0
         self.last_t = blocks.t
+        before = blocks.passed
         walker = self.prepare(blocks)
         walker.guard, walker.passed = blocks.guard, blocks.passed
         walker.t_begin = blocks.core.tiny_t / NOUGHT * (1.0 - LONG)
-        close = blocks.passed - self.last_event < SOON
-        self.steps = min(2 * self.steps, LONGEST) if close else 1
-        arrived = walker.walk(t_end, most=self.steps if self.stalled < STALLED else None)
-        blocks.passed = self.last_event = walker.passed
+        arrived = walker.walk(t_end, most=1 if self.stalled < STALLED else None)
+        self.calls += 1
+        self.events += walker.passed - before
+        blocks.passed = walker.passed
         blocks.stair, blocks.z, blocks.t = walker.stair, walker.z, walker.t
         return arrived
 

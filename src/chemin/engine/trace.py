@@ -309,7 +309,30 @@ class Trace:
         own = [arrays.pop(name) for name in ("stair_start", "z_start", "events", "before")]
         stair_start, z_start, events, before = own
         moves = kind(**arrays)
-        return cls(stair_start, z_start, moves, events, before, stairs, end, closed_above)
+        trace = cls(stair_start, z_start, moves, events, before, stairs, end, closed_above)
+        if not trace._fits():
+            raise ValueError("the walk does not fit the data")
+        return trace
+
+    def _fits(self) -> bool:
+        """Whether arrays of unknown origin can be a walk of these staircases."""
+        m, e, (n, width) = self.moves, self.events, self.stairs.value.shape
+        vectors = (self.stair_start, self.z_start, self.before)
+        if any(v.shape != (n,) for v in vectors) or e.dtype != EVENT:
+            return False
+        if not len(m.t0) == len(m.t1) == len(m.pointer) - 1 or np.any(np.diff(m.pointer) < 0):
+            return False
+        if m.pointer[0] != 0 or m.pointer[-1] != len(m.index) or not _between(m.index, 0, n):
+            return False
+        numbers = (self.z_start, self.before, m.t0, m.t1, m.ends(slice(0, len(m))), e["t"])
+        stairs = np.concatenate([self.stair_start, e["from"], e["to"]])
+        return (
+            all(np.isfinite(v).all() for v in numbers)
+            and len(numbers[4]) == len(m.index)
+            and _between(stairs, 1, width - 1)
+            and _between(e["variable"], 0, n)
+            and _between(e["move"], 0, len(m) + 1)
+        )
 
     # ------------------------------------------------------------------ replay
 
@@ -427,6 +450,11 @@ class Trace:
             yield Image(self.moves, block, phi, out, z.copy(), moved, steps)
             z[moved] += steps.sum(axis=0)
             last = out[-1].copy()
+
+
+def _between(values: NDArray[Any], low: int, high: int) -> bool:
+    """Whether all are whole numbers from `low` on, below `high`."""
+    return values.dtype.kind in "iu" and bool(np.all((low <= values) & (values < high)))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from ..path import Solution
 from ..selection import Criterion, CrossValidation, Curve, Family
 
 CHOICES = ("min", "one_se", "sparsest")
+PRIVATE = ("_data", "_kernel")  # what is learned besides attributes that end in _
 
 
 class PathEstimator(BaseEstimator):
@@ -49,13 +52,23 @@ class PathEstimator(BaseEstimator):
         _warn_at_end(self.curve_)
         self._learn(family, self.path_.at(self.lambda_))
 
+    @contextmanager
+    def _whole_or_nothing(self) -> Iterator[None]:
+        """What a fit has learned goes where it does not come to its end, Ctrl-C included."""
+        try:
+            yield
+        except BaseException:
+            for name in [name for name in vars(self) if name.endswith("_") or name in PRIVATE]:
+                delattr(self, name)
+            raise
+
     def _walk_options(self) -> dict[str, Any]:
         names = ("start", "stop", "max_events", "verbose")
         return {name: getattr(self, name) for name in names}
 
     def _criterion(self, groups: Any) -> Criterion:
         if isinstance(self.cv, Criterion):
-            return self.cv
+            return self.cv if groups is None else self.cv.with_groups(groups)
         return CrossValidation(self.cv, groups=groups, scoring=self.scoring, n_jobs=self.n_jobs)
 
     def _inputs(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -84,8 +97,9 @@ def _warn_at_end(curve: Curve) -> None:
     if not curve.at_end or (curve.exact and curve.minimum <= 0):
         return
     low, high = curve.range
-    if curve.interval[0] <= low:
-        end, advice = "lower", "a smaller stop may do better" if low > 0 else "nothing lies beyond"
+    if curve.at_lower_end:
+        more = "a smaller stop may do better" if curve.goes_on else "no event lies below"
+        end, advice = "lower", more if low > 0 else "nothing lies beyond"
     else:
         end, advice = "upper", "a model that is nearly constant does best"
     warnings.warn(

@@ -25,7 +25,8 @@ class PathLasso(RegressorMixin, PathEstimator):
 
         min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda |b|_1
 
-    lambda is (the sum of the weights) times the alpha of scikit-learn.
+    lambda is (the sum of the weights) times the alpha of scikit-learn. Folds are compared at one
+    alpha, as LassoCV does.
 
     Parameters
     ----------
@@ -117,8 +118,9 @@ class PathLasso(RegressorMixin, PathEstimator):
         groups : array-like of shape (n,) or None
             For splitters that keep groups together.
         """
-        points = self._first_inputs(X)
-        self._choose(points, check_target(y, len(points)), sample_weight, groups)
+        with self._whole_or_nothing():
+            points = self._first_inputs(X)
+            self._choose(points, check_target(y, len(points)), sample_weight, groups)
         return self
 
     def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:

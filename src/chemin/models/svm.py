@@ -82,7 +82,9 @@ class _PathMachine(PathEstimator):
             cross = np.empty((len(points), 0))
         else:
             cross = self._known_kernel.cross(points, self.support_vectors_)
-        return np.asarray(cross @ self.dual_coef_[0] + self.intercept_[0])
+        coef, largest = self.dual_coef_[0], np.abs(cross).max(axis=1, initial=0.0)
+        f = cross @ coef + self.intercept_[0]
+        return self.path_.terms.rounded(f, np.abs(coef).sum(), largest)
 
     def _hand_over(self, make: Any) -> Any:
         """A model of scikit-learn with the same kernel and C, fitted to what LIBSVM can reach."""
@@ -101,7 +103,17 @@ class _PathMachine(PathEstimator):
             options["kernel"] = self._known_kernel.cross
         model = make(C=self.C_, tol=max(TIGHT, ABOVE_FLOOR * floor), cache_size=1000, **options)
         X, y, weight = self._data
-        return self._named(model.fit(X, y, sample_weight=weight))
+        return self._named(self._with_intercept(model.fit(X, y, sample_weight=weight)))
+
+    def _with_intercept(self, model: Any) -> Any:
+        """LIBSVM takes any of an interval of optimal intercepts; it is given this model's own."""
+        low, high = self.path_.at(self.lambda_).intercept_interval
+        if low < high:
+            # LIBSVM predicts with another copy, of the other sign where there are two classes.
+            sign = -1.0 if isinstance(model, SVC) else 1.0
+            model.intercept_ = self.intercept_.copy()
+            model._intercept_ = sign * self.intercept_
+        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -119,7 +131,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     Parameters
     ----------
     kernel, gamma, degree, coef0, class_weight : as in sklearn.svm.SVC
-        gamma="scale" uses the weighted variance of all rows, in all folds.
+        gamma="scale" uses the weighted variance of the rows a model is trained on: in each fold
+        that of its training rows, as GridSearchCV(SVC()) does.
     intercept : bool
         Whether f has an intercept, unpenalised.
     cv : int, splitter, list of (train, test), or Criterion
@@ -223,9 +236,10 @@ class PathSVC(ClassifierMixin, _PathMachine):
         groups : array-like of shape (n,) or None
             For splitters that keep groups together.
         """
-        points = self._first_inputs(X)
-        labels, self.classes_ = _two_classes(y, len(points))
-        self._choose(points, labels, sample_weight, groups)
+        with self._whole_or_nothing():
+            points = self._first_inputs(X)
+            labels, self.classes_ = _two_classes(y, len(points))
+            self._choose(points, labels, sample_weight, groups)
         return self
 
     def _spec(self) -> dict[str, Any]:
@@ -275,8 +289,9 @@ class _PathRegressor(RegressorMixin, _PathMachine):
         groups: ArrayLike | None = None,
     ) -> Self:
         """Choose lambda and learn the model; the parameters are those of `PathSVC.fit`."""
-        points = self._first_inputs(X)
-        self._choose(points, check_target(y, len(points)), sample_weight, groups)
+        with self._whole_or_nothing():
+            points = self._first_inputs(X)
+            self._choose(points, check_target(y, len(points)), sample_weight, groups)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -431,14 +446,5 @@ class PathNuSVR(_PathRegressor):
         self.nu_, self.epsilon_ = solution.nu, solution.epsilon
 
     def to_sklearn(self) -> NuSVR:
-        """The chosen model as sklearn.svm.NuSVR(nu=nu_, C=C_), on the same rows and weights.
-
-        Where nu W is a sum of weights a whole interval of intercepts may be optimal: NuSVR takes
-        any of them, and is given this model's own.
-        """
-        model = self._hand_over(partial(NuSVR, nu=self.nu))
-        low, high = self.path_.at(self.lambda_).intercept_interval
-        if low < high:
-            model.intercept_ = self.intercept_.copy()
-            model._intercept_ = model.intercept_.copy()  # the one that LIBSVM predicts with
-        return model
+        """The chosen model as sklearn.svm.NuSVR(nu=nu_, C=C_), on the same rows and weights."""
+        return self._hand_over(partial(NuSVR, nu=self.nu))

@@ -94,6 +94,9 @@ class Problem(ABC):
     # The score that a value is chosen by, by default: "loss", the training loss, or a name of
     # scikit-learn's.
     criterion: ClassVar[str] = "loss"
+    # What models on different numbers of rows are compared at: one lambda, or one lambda per row
+    # (lambda over the sum of the weights, scikit-learn's alpha of the lasso).
+    per_row: ClassVar[bool] = False
     of_points: ClassVar[bool] = False  # whether each multiplier belongs to a point
     has_kernel: ClassVar[bool] = True  # or it is linear in the features
     target: ClassVar[str] = "numbers"  # "labels" (-1 and 1), "numbers" or "none"

@@ -30,6 +30,7 @@ class Lasso(Problem):
     first_stair = ZERO - 1
     edge_name = "non-zero coefficients"
     criterion = "neg_mean_squared_error"
+    per_row = True
     parameter = "lambda"
 
     def __init__(self, X: Floats, y: Floats, w: Floats, *, intercept: bool = True) -> None:

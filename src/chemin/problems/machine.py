@@ -334,9 +334,8 @@ class KernelMachine(Problem):
         loss = self._declared(given).loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
-        if self._soft is not None:  # on a ramp a small multiplier tells the margin
-            unit = np.minimum(unit, self.weight * self.slope_unit)
-        alpha = swept(z[:n] * self.z_unit, unit, low, high)
+        own = np.minimum(unit, self.weight * self.slope_unit)
+        alpha = swept(z[:n] * self.z_unit, unit, own, low, high)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
         for k, term in enumerate(self.rows.terms):
@@ -460,7 +459,8 @@ class KernelMachine(Problem):
     def _held(self, c: Columns) -> Floats:
         """(terms, k): the unpenalised terms as a user holds them."""
         held = c.given | {"intercept": c.intercept}
-        return np.array([held[term.name] for term in self.rows.terms]).reshape(-1, len(c.value))
+        terms = [held[term.name] for term in self.rows.terms]
+        return np.array(terms).reshape(len(terms), len(c.value))
 
     def _positions(self, c: Columns, loss: Loss, f: Floats) -> Floats:
         """e = m - origin, the intercept and the origin both taken from the shift of y."""
@@ -595,10 +595,14 @@ def _term_stairs(term: Term) -> Staircases:
     return endless_tread()
 
 
-def swept(alpha: Floats, unit: Floats, low: Floats, high: Floats) -> Floats:
-    """Multipliers between their outer pins, without the dust that round-off leaves of zeros."""
+def swept(alpha: Floats, unit: Floats, own: Floats, low: Floats, high: Floats) -> Floats:
+    """Multipliers between their outer pins, without the dust that round-off leaves of zeros.
+
+    `unit` measures the largest multiplier, `own` each of them.
+    """
     size = np.abs(alpha)
-    dust = np.where(size.max(axis=0, initial=0.0) <= NO_MODEL * unit, NO_MODEL, DUST) * unit
+    no_model = size.max(axis=0, initial=0.0) <= NO_MODEL * unit
+    dust = np.where(no_model, NO_MODEL * unit, DUST * own)
     return np.clip(np.where(size <= dust, 0.0, alpha), low, high)
 
 

@@ -85,6 +85,12 @@ class Edges:
         for g in range(len(distinct)):
             b = self.bounds(g, asked)
             low, high = b.low.max(axis=0), b.high.min(axis=0)
+            # One class alone bounds its edge on one side: there it ends as its rival's weight
+            # vanishes.
+            low, high = (
+                np.where(np.isfinite(low), low, high),
+                np.where(np.isfinite(high), high, low),
+            )
             loose = ~b.free.any(axis=0) & (low <= high) & np.isfinite(low) & np.isfinite(high)
             ends[:, g] = np.where(loose, [low, high], along[g])
         assert self.from_edges is not None

@@ -17,6 +17,7 @@ Each kind of segment is one class. `Straight` is the first: f is affine in u bet
 from .kinds import Coordinate, Curved, Segments, Straight, f_at
 from .parts import Parts
 from .read import coordinate_of, segments
+from .rounded import Terms
 
 __all__ = [
     "Coordinate",
@@ -24,6 +25,7 @@ __all__ = [
     "Parts",
     "Segments",
     "Straight",
+    "Terms",
     "coordinate_of",
     "f_at",
     "segments",

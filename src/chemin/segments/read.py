@@ -9,6 +9,8 @@ values at the ends of the moves are all there is to know. One thing bends betwee
 point fixes the intercept it is the middle of an interval whose ends are a maximum and a minimum of
 affine functions. Those moves are cut where another point takes over. No multiplier is free there,
 so that f is straight in u whatever the kind of the moves.
+
+Ends of straight segments are rounded: f is 0 there where it is not told from 0 (see `rounded`).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from ..problems import Problem
 from ..problems.machine import AT_PIN
 from ..problems.staircase import Floats, Ints
 from .kinds import Coordinate, Curved, Segments, Straight
+from .rounded import Terms
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
 HALF = np.array([0.5])
@@ -35,7 +38,9 @@ def coordinate_of(problem: Problem) -> Coordinate:
     return Coordinate(problem.reading.inverse)
 
 
-def segments(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> Iterator[Segments]:
+def segments(
+    problem: Problem, trace: Trace, cross: Floats, *, above: bool, terms: Terms
+) -> Iterator[Segments]:
     """f on every segment of a walk, in blocks, roughly in the order walked.
 
     Parameters
@@ -44,13 +49,16 @@ def segments(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> I
         The kernel between the rows of the problem and the points, or the points as columns.
     above : bool
         Whether the closed form holds from the start to infinity; it is included where u = 0 there.
+    terms : Terms
+        By which round-off of f is told.
     """
     reading = problem.reading
     # One column more, at which every k(x_i, x) is 0: the intercept alone, as it was traced.
     phi = np.zeros((len(reading.row), cross.shape[1] + 1))
     np.multiply(reading.factor[:, None], cross[reading.row], out=phi[:, :-1])
     phi += reading.level[:, None]
-    reader = _Reader(problem, trace, phi)
+    largest = np.abs(cross).max(axis=0, initial=0.0)
+    reader = _Reader(problem, trace, phi, terms, largest)
     if above and reading.inverse:
         yield reader.top()
     elif above:
@@ -62,9 +70,13 @@ def segments(problem: Problem, trace: Trace, cross: Floats, *, above: bool) -> I
 class _Reader:
     """From products z'phi to f."""
 
-    def __init__(self, problem: Problem, trace: Trace, phi: Floats) -> None:
+    def __init__(
+        self, problem: Problem, trace: Trace, phi: Floats, terms: Terms, largest: Floats
+    ) -> None:
         self.problem, self.trace, self.phi = problem, trace, phi
+        self.terms, self.largest = terms, largest
         self.reading = problem.reading
+        self.size = np.abs(self.reading.factor)  # what one unit of z adds to the coefficients
         self.straight = trace.moves.degree == 1
         self.suspect = trace.t0 != trace.t1
         if problem.fixed_while_moving:
@@ -98,6 +110,14 @@ class _Reader:
             image = image / np.where(t > 0, t * self.problem.unit, np.inf)[:, None]
         return image + self.reading.shift
 
+    def rounded(self, f: Floats, z_sum: Floats | float, u: Floats) -> Floats:
+        """f without the traced intercept, 0 where it is not told from 0.
+
+        z_sum is the sum of |factor z|, at each u or at all of them.
+        """
+        coef_sum = np.broadcast_to(z_sum * u if self.reading.inverse else z_sum, u.shape)
+        return self.terms.rounded(f[:, :-1], coef_sum[:, None], self.largest)
+
     # ------------------------------------------------------------------ above the start
 
     def top(self) -> Straight:
@@ -108,7 +128,11 @@ class _Reader:
         if self.open([trace.z_start], 2.0 * trace.t0[:1])[0]:
             still = np.tile(trace.z_start[:, None], len(INNER))
             return self._cut(lambda t: still, np.inf, trace.t0[0], f0, f1)
-        return Straight(np.zeros(1), self.scale(trace.t0[:1]), f0[None, :-1], f1[None, :-1])
+        u0, u1 = np.zeros(1), self.scale(trace.t0[:1])
+        z_sum = float(self.size @ np.abs(trace.z_start))
+        return Straight(
+            u0, u1, self.rounded(f0[None], z_sum, u0), self.rounded(f1[None], z_sum, u1)
+        )
 
     def step_up(self, cross: Floats) -> Iterator[Straight]:
         """Above the start f stands still; where it stands elsewhere than at the start, a segment.
@@ -137,13 +161,20 @@ class _Reader:
         keep[is_open] = False
         f0, f1, end = self._ends(image, t0, t1)
         if self.straight:
-            u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
-            yield Straight(u0, u1, f0[keep, :-1], f1[keep, :-1])
+            u0, u1, z_sum = self.scale(t0[keep]), self.scale(end[keep]), self._sums(image)
+            first = self.rounded(f0[keep], z_sum[:-1][keep], u0)
+            yield Straight(u0, u1, first, self.rounded(f1[keep], z_sum[1:][keep], u1))
         elif keep.any():
             yield self._curved(image, np.flatnonzero(keep), t0, t1)
         for k in is_open:
             z = self._on_move(image, int(k), t0[k], t1[k])
             yield self._cut(z, t0[k], end[k], f0[k], f1[k])
+
+    def _sums(self, image: Image) -> Floats:
+        """The sum of |factor z| before, between and after the moves of a block."""
+        moved = np.abs(image.z[image.moved] + np.cumsum(image.steps, axis=0))
+        rest = np.delete(self.size * np.abs(image.z), image.moved).sum()
+        return np.asarray(moved @ self.size[image.moved] + rest)
 
     def _ends(self, image: Image, t0: Floats, t1: Floats) -> tuple[Floats, Floats, Floats]:
         """f at the ends of straight moves, and where they end."""
@@ -197,13 +228,15 @@ class _Reader:
         """
         u = self.scale(np.array([t0, t1]))
         t = self.unscale(u[0] + INNER * (u[1] - u[0]))
-        columns = self.problem.columns(z(t), t)
+        inner = z(t)
+        columns = self.problem.columns(inner, t)
         edges = [(weight, _drawn_out(bounds)) for weight, bounds in self.problem.edges(columns)]
         s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
         b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
-        without = np.column_stack([f0[:-1] - f0[-1], f1[:-1] - f1[-1]])
+        without = np.column_stack([f0 - f0[-1], f1 - f1[-1]])
         f = _line(without, s).T + np.asarray(b)[:, None]
         knots = np.append(u[0] + s[:-1] * (u[1] - u[0]), u[1])
+        f = self.rounded(f, (self.size @ np.abs(inner)).max(), knots)
         return Straight(knots[:-1], knots[1:], f[:-1], f[1:])
 
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..engine import ROUND_OFF
@@ -30,6 +34,8 @@ from .piecewise import Floats, Piecewise, total
 # Kernel machines in lambda are known up to infinity; a choice must be a number. So far above the
 # starts of all paths f has moved by this part of what is left, and nothing else happens.
 ABOVE = 1e4
+# Ends nearer than this, relative, are one: a value times a share and over it again.
+SAME = 1e-12
 # A scorer is called at no more values than this in each fold, evenly among breakpoints and
 # midpoints: a call takes a millisecond or more.
 MOST_VALUES = 500
@@ -55,13 +61,17 @@ class Trial:
 
 @dataclass(frozen=True)
 class Walked:
-    """The ends of a trial's path, and its loss over the path, or the path itself."""
+    """The ends of a trial's path, and its loss over the path, or the path itself.
+
+    Ends and loss are in values of the family; see `Family.share`.
+    """
 
     start: float
     stop: float
     complete: bool
     reason: str = ""  # for which it ended
     loss: Piecewise | None = None  # of an exact loss
+    undecided: int = 0  # test points with f = 0, to round-off, on a whole stretch
     path: Path | None = None  # for any other score
 
 
@@ -96,6 +106,13 @@ class Criterion(ABC):
         scorers.check_scoring(self.scoring)
         return _Run(self, family).curve()
 
+    def with_groups(self, groups: ArrayLike) -> Criterion:
+        """The same criterion with groups of rows that are kept together, where it can use them."""
+        raise ValueError(
+            f"groups must be None with cv={self!r}, which cannot use them: expected "
+            "CrossValidation with a splitter that keeps groups together"
+        )
+
     def __repr__(self) -> str:
         given = {k: v for k, v in vars(self).items() if v is not None}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in given.items())})"
@@ -123,6 +140,13 @@ class CrossValidation(Criterion):
         super().__init__(scoring=scoring, n_jobs=n_jobs)
         self.cv, self.groups = cv, groups
 
+    def with_groups(self, groups: ArrayLike) -> Criterion:
+        if self.groups is not None:
+            raise ValueError("groups must be None: the criterion given as cv has groups of its own")
+        other = copy(self)
+        other.groups = groups
+        return other
+
     def trials(self, family: Family) -> list[Trial]:
         splits = [_present(family, *split) for split in self._splits(family)]
         if not splits:
@@ -142,7 +166,7 @@ class CrossValidation(Criterion):
         listed = not isinstance(self.cv, (int, np.integer, type(None)))
         listed &= not hasattr(self.cv, "split") or isinstance(self.cv, PredefinedSplit)
         rows = np.arange(len(family)) if listed else family.used
-        y = family.y[rows]
+        y = _classes_or_numbers(family)[rows]
         splitter = check_cv(self.cv, y, classifier=family.classifier)
         groups = None if self.groups is None else _check_groups(self.groups, family)[rows]
         try:
@@ -176,9 +200,12 @@ class Split(CrossValidation):
         super().__init__(cv=None, scoring=scoring, n_jobs=n_jobs)
         self.test_size, self.random_state = test_size, random_state
 
+    def with_groups(self, groups: ArrayLike) -> Criterion:
+        return Criterion.with_groups(self, groups)
+
     def _splits(self, family: Family) -> Iterable[tuple[Rows, Rows]]:
         rows = family.used
-        y = family.y[rows]
+        y = _classes_or_numbers(family)[rows]
         kind = StratifiedShuffleSplit if family.classifier else ShuffleSplit
         one = kind(1, test_size=self.test_size, random_state=self.random_state)
         return [(rows[train], rows[test]) for train, test in one.split(family.X[rows], y)]
@@ -220,8 +247,7 @@ class BootstrapLeaveOneOut(Criterion):
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(scoring=scoring, n_jobs=n_jobs)
-        if n_resamples < 1:
-            raise ValueError(f"n_resamples must be a whole number from 1, got {n_resamples!r}")
+        check_whole(n_resamples, "n_resamples", 1)
         self.n_resamples, self.random_state = n_resamples, random_state
 
     def trials(self, family: Family) -> list[Trial]:
@@ -286,19 +312,22 @@ class Work:
             raise ValueError(f"{trial.name}, {len(trial.train)} rows: {error}") from error
         if not np.isfinite(path.start):
             raise ValueError(f"{trial.name}: its path is empty: {path.reason}")
-        ends = path.start, path.stop, path.complete, path.reason
+        share = self.family.share(trial.train, trial.times)
+        ends = path.start / share, path.stop / share, path.complete, path.reason
         if self.loss is None:
             return Walked(*ends, path=path)
-        return Walked(*ends, loss=self._exact_loss(self.loss, trial, path))
+        loss, undecided = self._exact_loss(self.loss, trial, path)
+        loss = loss.stretched(share if path.coordinate.inverse else 1.0 / share)
+        return Walked(*ends, loss=loss, undecided=undecided)
 
-    def _exact_loss(self, loss: Loss, trial: Trial, path: Path) -> Piecewise:
+    def _exact_loss(self, loss: Loss, trial: Trial, path: Path) -> tuple[Piecewise, int]:
         y = self._target(path)
         try:
             omega = self._omega(loss, y, trial)
         except ValueError as error:
             raise ValueError(f"{trial.name}: {error}") from None
-        cross = self.family.cross(trial.train, trial.test)
-        return loss.on_path(path, cross, y[trial.test], omega)
+        cross = self.family.cross(trial.train, trial.test, trial.times)
+        return loss.judged(path, cross, y[trial.test], omega)
 
     def _target(self, path: Path) -> Floats:
         if path.classes_ is None:
@@ -320,11 +349,13 @@ class Work:
     def score(self, trial: Trial, path: Path, values: Floats) -> Piecewise:
         """Minus the score at some values, straight between them."""
         family, u = self.family, path.coordinate.to_u(values)
-        f = f_at(path.segments(family.cross(trial.train, trial.test)), u)
+        own = values * family.share(trial.train, trial.times)
+        cross = family.cross(trial.train, trial.test, trial.times)
+        f = f_at(path.segments(cross), path.coordinate.to_u(own))
         X, y = family.inputs(trial.train, trial.test), family.y[trial.test]
         weight = family.weight[trial.test]
         try:
-            loss = scorers.evaluate(self.scoring, path, values, f, X, y, weight)
+            loss = scorers.evaluate(self.scoring, path, own, f, X, y, weight)
         except scorers.ScorerError as error:
             raise ValueError(f"{trial.name}: {error}") from error
         order = np.argsort(u)
@@ -352,7 +383,8 @@ class _Run:
         loss, scoring = self.work.loss, self.scoring
         path, walks = self._walks()
         low, high, top = self._range(path, walks)
-        return Curve(
+        make = partial(
+            Curve,
             self._folds(self._functions(walks, low, top)),
             path,
             range=(low, high),
@@ -361,6 +393,19 @@ class _Run:
             loss=loss.name if loss else scorers.loss_name(scoring),
             best=loss.best if loss else 0.0,
             exact=loss is not None,
+            on_boundary=sum(walk.undecided for walk in walks),
+            endless=path.closed_above and not path.coordinate.to_infinity and high == top,
+        )
+        curve = make()
+        return make(goes_on=self._goes_on(path, low)) if curve.at_lower_end else curve
+
+    def _goes_on(self, path: Path, low: float) -> bool:
+        """Whether a path has events below the range; asked for a minimum at its lower end only."""
+        if path.goes_on:
+            return True
+        ask = {"start": low, "stop": 0.0, "max_events": 1}
+        return low > 0 and any(
+            self.family.walk(trial.train, trial.times, **ask).n_events > 0 for trial in self.trials
         )
 
     def _warn_of_weights(self) -> None:
@@ -389,7 +434,8 @@ class _Run:
         path, walks = (known, found) if known is not None else (found[0], found[1:])
         self.family.remember(path)
         if self.family.stop is None:
-            short = [k for k, w in enumerate(walks) if w.complete and w.stop > path.stop]
+            wanted = path.stop * (1 + SAME)
+            short = [k for k, w in enumerate(walks) if w.complete and w.stop > wanted]
             again = self._parallel(walk(self.trials[k], stop=path.stop) for k in short)
             for k, walked in zip(short, again):
                 walks[k] = walked
@@ -402,6 +448,8 @@ class _Run:
         if full.stop > full.start:  # the parameter grows
             return max(starts), min(stops), min(stops)
         low, top = max(stops), max(starts)
+        if low <= full.stop * (1 + SAME):
+            low = full.stop
         if self._ended_early(full, walks):
             warnings.warn(
                 f"a path ended early, and the curve with it, at {full.parameter} = {low:.4g}"
@@ -410,7 +458,9 @@ class _Run:
             )
         if not full.closed_above:
             return low, min(starts), min(starts)
-        return low, (ABOVE * top if full.coordinate.to_infinity else top), top
+        above = ABOVE * top if full.coordinate.to_infinity else top
+        highest = full.problem.highest_value
+        return low, (highest if np.isfinite(highest) else above), top
 
     def _ended_early(self, full: Path, walks: list[Walked]) -> bool:
         """Whether a path did not come as far as it was asked to.
@@ -429,7 +479,9 @@ class _Run:
         if self.work.loss is not None:
             return exact
         paths = [walk.path for walk in walks if walk.path is not None]
-        values = knots_and_middles(paths, low, top)
+        shares = [self.family.share(trial.train, trial.times) for trial in self.trials]
+        knots = [path.breakpoints / share for path, share in zip(paths, shares)]
+        values = knots_and_middles(knots, low, top)
         score = delayed(self.work.score)
         return self._parallel(score(*pair, values) for pair in zip(self.trials, paths))
 
@@ -446,9 +498,11 @@ class _Run:
         return [total([*parts, *shared]) for parts in folds.values()]
 
 
-def knots_and_middles(paths: list[Path], low: float, top: float, most: int = MOST_VALUES) -> Floats:
+def knots_and_middles(
+    breakpoints: list[Floats], low: float, top: float, most: int = MOST_VALUES
+) -> Floats:
     """Breakpoints of all paths and midpoints between them; of too many an even choice."""
-    knots = np.concatenate([[low, top], *(path.breakpoints for path in paths)])
+    knots = np.concatenate([[low, top], *breakpoints])
     knots = np.unique(knots[(knots >= low) & (knots <= top) & (knots > 0)])
     values = np.unique(np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])]))
     if len(values) <= most:
@@ -459,9 +513,23 @@ def knots_and_middles(paths: list[Path], low: float, top: float, most: int = MOS
 # ---------------------------------------------------------------------- small things
 
 
+def check_whole(value: Any, name: str, least: int) -> None:
+    """Refuse what is not a whole number from `least` on."""
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < least:
+        raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
+
+
 def _rows(index: Any) -> Rows:
     index = np.asarray(index)
     return np.flatnonzero(index) if index.dtype == bool else index.astype(np.intp)
+
+
+def _classes_or_numbers(family: Family) -> NDArray[Any]:
+    """What splitters take for y; labels such as 0.5 and 1.5 they would take for numbers."""
+    if not family.classifier or type_of_target(family.y) != "continuous":
+        return family.y
+    return np.unique(family.y, return_inverse=True)[1]
 
 
 def _present(family: Family, train: Rows, test: Rows) -> tuple[Rows, Rows]:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..path import Path
 from .piecewise import Floats, Piecewise, total
 
-# A loss within this part of the minimum is the minimum: round-off of a mean over folds.
-FLAT = 1e-12
+# A loss within this part of the minimum is the minimum: round-off, of f at small lambda above all.
+FLAT = 1e-10
 # A piece narrower than this part of its place is what round-off makes of two equal crossings.
 NARROW = 1e-12
 # So far inside a flat interval a choice at its end lies: on the end itself a point has f = 0.
@@ -27,6 +27,9 @@ class Curve:
 
         score = best - loss      (best: 1 for accuracies and r2, 0 for the "neg_..." scores)
 
+    Without `scoring` errors count as in training, class weights included; scikit-learn's scores
+    know sample weights only.
+
     Attributes
     ----------
     parameter : str
@@ -35,7 +38,11 @@ class Curve:
         scikit-learn's name of the score, and what the loss is called.
     exact : bool
         Whether the curve is exact everywhere. If not, it was evaluated at `knots` and is drawn
-        straight between them.
+        straight between them. Where round-off does not tell f from 0 it is 0, which is the label
+        classes_[0], in curves as in `predict`.
+    on_boundary : int
+        So many test points (one of several folds counts in each) have f = 0, to round-off, on a
+        whole stretch: errors of 0/1 losses there depend on that rule.
     range : tuple of float
         The ends of the parameter. Kernel machines in lambda go beyond the start of their paths:
         the closed form holds there.
@@ -52,14 +59,19 @@ class Curve:
         loss: str,
         best: float = 0.0,
         exact: bool = True,
+        on_boundary: int = 0,
+        goes_on: bool = False,
+        endless: bool = False,
     ) -> None:
         self.parameter, self.scoring, self.loss, self.exact = path.parameter, scoring, loss, exact
         self.range, self._top, self._best, self._path = range, top, best, path
+        self.on_boundary, self._goes_on, self._endless = on_boundary, goes_on, endless
         self._coordinate = path.coordinate
         self._folds = tuple(folds)
-        # Beyond its last knot a loss is constant: a walk to lambda = 0 needs no knot at infinity.
         ends = np.sort(self._coordinate.to_u(range))
-        ends = np.minimum(ends, max(f.knots[-1] for f in folds))
+        if self._coordinate.to_infinity:
+            # Beyond its last knot a loss is constant: a walk to lambda = 0 needs none at infinity.
+            ends = np.minimum(ends, max(f.knots[-1] for f in folds))
         whole = total(self._folds) * (1.0 / len(folds))
         inner = whole.knots[(whole.knots > ends[0]) & (whole.knots < ends[1])]
         self._mean = whole.on(np.concatenate([ends[:1], inner, ends[1:]])).without_repetitions()
@@ -93,7 +105,11 @@ class Curve:
         return _plain(self.per_fold(values).mean(axis=0))
 
     def score(self, values: ArrayLike) -> Any:
-        """The same as scikit-learn's scorer gives it: higher is better."""
+        """The loss as a score, with scikit-learn's sign: higher is better.
+
+        It is the score of scikit-learn's scorer with the weights that losses count with: those of
+        the samples, and, where no `scoring` was given, those of the classes too.
+        """
         return _plain(self._best - self(values))
 
     def per_fold(self, values: ArrayLike) -> Floats:
@@ -140,19 +156,33 @@ class Curve:
         """
         low, high = self._flat()
         if len(low) == 0:
-            values, u = self._pieces
-            point = float(self._inside(self._coordinate.to_value(u[[int(np.argmin(values))]]))[0])
+            point = self._lowest_point()
             return point, point
         k = int(np.argmax(self._widths(low, high)))
         return float(low[k]), float(high[k])
 
+    def _lowest_point(self) -> float:
+        """Where the smallest piece is smallest; where f jumps there, a little inside the piece."""
+        values, places = self._pieces
+        k = int(np.argmin(values))
+        first, last = self._mean.knots[k : k + 2]
+        middle = 0.5 * (first + last)
+        step = np.clip(middle - places[k], -INSIDE * abs(middle), INSIDE * abs(middle))
+        u = np.array([places[k], places[k] + step])
+        point, inside = self._inside(self._coordinate.to_value(u))
+        jumps = self(point) > values[k] + NARROW * self._mean.highest()[k]
+        return float(inside if jumps else point)
+
     def _flat(self) -> tuple[Floats, Floats]:
         """Intervals on which the loss is constantly smallest, larger values first."""
         f, most = self._mean, self.minimum + FLAT * abs(self.minimum)
-        flat = f.highest() <= most
-        flat &= np.isfinite(self._pieces[0])
+        # Pieces that only round-off made do not part their neighbours.
+        wide = np.flatnonzero(np.isfinite(self._pieces[0]))
+        flat = f.highest()[wide] <= most
         change = np.flatnonzero(np.diff(np.concatenate([[False], flat, [False]]).astype(int)))
-        ends = self._inside(self._coordinate.to_value(f.knots[change].reshape(-1, 2)))
+        first, after = change.reshape(-1, 2).T
+        u = np.column_stack([f.knots[wide[first]], f.knots[wide[after - 1] + 1]])
+        ends = self._inside(self._coordinate.to_value(u))
         ends = np.sort(ends, axis=1)
         ends = ends[np.argsort(-ends[:, 1], kind="stable")]
         return ends[:, 0], ends[:, 1]
@@ -165,6 +195,7 @@ class Curve:
 
     def _widths(self, low: Floats, high: Floats) -> Floats:
         low, high = self._shown(low, high)
+        low, high = np.minimum(low, self._top), np.minimum(high, self._top)
         # Rounded, so that what is equally wide but for round-off is equal.
         return np.asarray(np.round(np.log(high / low), 9))
 
@@ -180,13 +211,26 @@ class Curve:
     def minimiser(self) -> float:
         """The value at which the loss is smallest; the middle of a flat interval on a log scale.
 
-        What lies above the start of all paths is not counted in: nothing happens there.
+        What lies above the start of all paths is not counted in: nothing happens there. Where f
+        itself stands still from there on (lasso, epsilon) an interval that goes so far has no
+        middle, and the start is taken.
         """
         low, high = (np.array([end]) for end in self.interval)
         if low[0] == high[0]:
             return float(low[0])
+        if self._endless and high[0] >= self.range[1]:
+            return self.range[1]
         low, high = self._shown(low, high)
         return float(np.sqrt(low[0]) * np.sqrt(high[0]))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the minimum sits at the lower end and events of the paths lie below it."""
+        return self._goes_on
+
+    @property
+    def at_lower_end(self) -> bool:
+        return self.interval[0] <= self.range[0]
 
     @property
     def at_end(self) -> bool:
@@ -197,7 +241,11 @@ class Curve:
     # ------------------------------------------------------------------ other choices
 
     def one_se(self) -> float:
-        """The largest value, the most regularised, within one standard error of the minimum."""
+        """The largest value, the most regularised, within one standard error of the minimum.
+
+        Of values so large that nothing happens any more the smallest: the start of all paths, or
+        the last jump of the curve.
+        """
         return self._largest_below(self.minimum + self._one_standard_error())
 
     def _one_standard_error(self) -> float:
@@ -210,11 +258,26 @@ class Curve:
 
     def _largest_below(self, most: float) -> float:
         low, high = self._below(most)
-        largest = float(high.max())
         k = int(np.argmax(high))
-        if largest >= self.minimiser and low[k] < largest:
-            largest -= min(INSIDE * largest, 0.5 * (largest - float(low[k])))
-        return max(largest, self.minimiser)
+        largest = float(self._stepped(low, high)[1][k])
+        # The end of the range is artificial.
+        return max(min(largest, max(self._last, float(low[k]))), self.minimiser)
+
+    def _stepped(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Ends of intervals a little inside, where they may be jumps: not at those of the range."""
+        step = np.minimum(INSIDE * high, 0.5 * (high - low))
+        first = np.where(low > self.range[0], low + step, low)
+        return first, np.where(high < self.range[1], high - step, high)
+
+    @property
+    def _last(self) -> float:
+        """Above this nothing happens: no path has an event, the curve no jump."""
+        if not self._path.closed_above:
+            return self.range[1]
+        last = self._top
+        if self._coordinate.to_infinity:  # f goes on to move, and points may pass 0
+            last = max(last, float(self.knots[1:-1].max(initial=0.0)))
+        return min(last * (1 + 4 * INSIDE), self.range[1])
 
     def _below(self, most: float) -> tuple[Floats, Floats]:
         """Intervals of values, each on one piece, on which the loss is at most `most`."""
@@ -241,17 +304,22 @@ class Curve:
             raise ValueError(f"tolerance must be a number >= 0 or None, got {tolerance!r}")
         low, high = self._below(self.minimum + extra)
         cells = self._cells(low, high)
-        counts = self.n_coefficients(np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1]))
-        cells = cells[counts == counts.min()]
-        candidates = np.concatenate([cells.ravel(), np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1])])
-        u = self._pieces[1]
-        best = self._inside(self._coordinate.to_value(u))
-        inner = [b for b in best if np.any((cells[:, 0] <= b) & (b <= cells[:, 1]))]
-        candidates = np.concatenate([candidates, inner])
-        candidates = candidates[self.n_coefficients(candidates) == counts.min()]
-        losses = self(candidates)
-        good = candidates[losses <= losses.min() + FLAT * abs(losses.min())]
-        return float(good.max())
+        middles = np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1])
+        counts = self.n_coefficients(middles)
+        fewest = counts == counts.min()
+        cells, middles = cells[fewest], middles[fewest]
+        # Ends may be jumps: a little inside, and only where the middle is not as good.
+        first, last = self._stepped(cells[:, 0], cells[:, 1])
+        lowest = self._inside(self._coordinate.to_value(self._pieces[1]))
+        within = np.any((first[:, None] <= lowest) & (lowest <= last[:, None]), axis=0)
+        inner = np.concatenate([middles, lowest[within]])
+        ends = np.concatenate([first, last])
+        losses = self(np.concatenate([inner, ends]))
+        most = losses.min() + FLAT * abs(losses.min())
+        good = losses <= most
+        inner, ends = inner[good[: len(inner)]], ends[good[len(inner) :]]
+        best = float(inner.max() if len(inner) else ends.max())
+        return self._last if best > self._last and self(self._last) <= most else best
 
     def _cells(self, low: Floats, high: Floats) -> Floats:
         """Intervals cut at the path's breakpoints: on each the same coefficients are not zero."""
@@ -261,6 +329,8 @@ class Curve:
         for a, b, i, j in zip(low, high, first, last):
             ends = np.concatenate([[a], cuts[i:j], [b]])
             cells.append(np.column_stack([ends[:-1], ends[1:]]))
+        if self._endless and high.max() >= self.range[1]:
+            cells.append(np.full((1, 2), self.range[1]))  # and all that lies above
         return np.concatenate(cells)
 
     def n_coefficients(self, values: ArrayLike) -> NDArray[np.intp]:
@@ -282,6 +352,9 @@ class Curve:
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"not exact: evaluated at {len(self._mean.knots)} values"
+        if self.on_boundary:
+            points = "1 test point" if self.on_boundary == 1 else f"{self.on_boundary} test points"
+            how += f" (f = 0 to round-off at {points})"
         folds = "1 fold" if self.n_folds == 1 else f"{self.n_folds} folds"
         low, high = self.interval
         where = f"at {low:.4g}" if low == high else f"on [{low:.4g}, {high:.4g}]"

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import api
 from .._checks import check_matrix, check_two_classes, check_weights, class_weights
+from ..engine import Reason
 from ..kernels import Kernel, Precomputed, make_kernel
 from ..path import Path
 from ..problems import PROBLEMS, Problem
@@ -26,8 +27,13 @@ Rows = NDArray[np.intp]
 class Family:
     """What a criterion needs: paths of one model on any of the rows, and the kernel between rows.
 
-    The kernel matrix is computed once, on all rows, and gamma is settled once: a model on part of
-    the rows reads part of the matrix. A linear kernel on many points has no need of one.
+    Models on different rows are compared at one value of the parameter, as scikit-learn compares
+    them: C = 1/lambda, epsilon, nu, tau and cost are the same in all folds, and for the lasso
+    alpha = lambda / (sum of the weights) is. Values are always those of the model on all rows.
+
+    gamma="scale" is settled for each model from its own rows, counted by their weights. Any other
+    kernel is one for all: its matrix is computed once, on all rows, and a model on part of the rows
+    reads part of it. A linear kernel on many points has no need of one.
 
     Parameters
     ----------
@@ -71,6 +77,7 @@ class Family:
         if len(self.y) != len(self.X):
             raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self.X)} rows")
         self.weight = check_weights(sample_weight, len(self.X))
+        self._similar = similar
         self.kernel: Kernel | None = None
         if self.problem.has_kernel:
             self.kernel = make_kernel(**similar, X=self.X, sample_weight=self.weight)
@@ -141,26 +148,54 @@ class Family:
         vars(self)["path"] = path
 
     def walk(self, rows: Rows | None, weight: Floats | None = None, **options: Any) -> Path:
-        """The path on some rows (None: all), whose own weights are multiplied by `weight`."""
+        """The path on some rows (None: all), whose own weights are multiplied by `weight`.
+
+        Its parameter is its own (see `share`); start and stop are values of the family.
+        """
         walk = self.options | options
         if rows is None:
             rows = np.arange(len(self))
-            X, K = self.X, None if self._without_gram else self.gram
+            X, K, kernel = self.X, None if self._without_gram else self.gram, self.kernel
         else:
             walk["verbose"] = 0  # many at once: progress is shown for the path on all rows
-            X, K = self.X[rows], None if self._without_gram else self.gram[np.ix_(rows, rows)]
-        w = self.weight[rows] if weight is None else weight * self.weight[rows]
-        if K is not None and isinstance(self.kernel, Precomputed):
+            share = self.share(rows, weight)
+            walk |= {end: _times(walk[end], share) for end in ("start", "stop")}
+            X, kernel = self.X[rows], self.kernel_on(rows, weight)
+            read = kernel == self.kernel and not self._without_gram
+            K = self.gram[np.ix_(rows, rows)] if read else None
+        w = self._weights(rows, weight)
+        if K is not None and isinstance(kernel, Precomputed):
             X = K
-        data, signs = make_data(self.name, X, self.y[rows], w, self.kernel, self.class_weight)
-        return walk_path(self.name, data, self.spec, target=signs, gram=K, **walk)
+        data, signs = make_data(self.name, X, self.y[rows], w, kernel, self.class_weight)
+        path = walk_path(self.name, data, self.spec, target=signs, gram=K, **walk)
+        if path.reason == Reason.INTERRUPTED.value:  # a choice from part of the paths is none
+            raise KeyboardInterrupt
+        return path
 
-    def cross(self, rows: Rows, test: Rows) -> Floats:
+    def _weights(self, rows: Rows, weight: Floats | None) -> Floats:
+        return self.weight[rows] if weight is None else weight * self.weight[rows]
+
+    def share(self, rows: Rows, weight: Floats | None = None) -> float:
+        """A value of the family times this is the value of the path on some rows."""
+        if not self.problem.per_row:
+            return 1.0
+        return float(self._weights(rows, weight).sum() / self.weight.sum())
+
+    def kernel_on(self, rows: Rows, weight: Floats | None = None) -> Kernel | None:
+        """The kernel of the path on some rows: gamma="scale" is taken from them."""
+        if self.kernel is None or self._similar.get("gamma", "scale") != "scale":
+            return self.kernel
+        return make_kernel(
+            **self._similar, X=self.X[rows], sample_weight=self._weights(rows, weight)
+        )
+
+    def cross(self, rows: Rows, test: Rows, weight: Floats | None = None) -> Floats:
         """What `Path.segments` takes: the kernel between rows and test points."""
-        if self.kernel is None:
+        kernel = self.kernel_on(rows, weight)
+        if kernel is None:
             return np.ascontiguousarray(self.X[test].T)
-        if self._without_gram:
-            return self.kernel.cross(self.X[rows], self.X[test])
+        if self._without_gram or kernel != self.kernel:
+            return kernel.cross(self.X[rows], self.X[test])
         return self.gram[np.ix_(rows, test)]
 
     def inputs(self, rows: Rows, test: Rows) -> Floats:
@@ -184,6 +219,10 @@ def _problem_of(model: Any) -> tuple[str, dict[str, Any]]:
             f"({', '.join(PROBLEMS)}), got {model!r}"
         )
     return name, {}
+
+
+def _times(value: float | None, share: float) -> float | None:
+    return None if value is None else share * value
 
 
 def _taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..path import Path
 from ..segments import Parts, Segments
@@ -33,6 +34,10 @@ class PointLoss(ABC):
     def parts(self, block: Segments, omega: Floats) -> Parts:
         """The sum of omega_i L_i over a block of segments."""
 
+    def undecided(self, block: Segments) -> NDArray[np.bool_]:
+        """Points whose loss is told on a whole segment by what counts as f = 0 alone."""
+        return np.zeros(1, bool)
+
 
 @dataclass(frozen=True)
 class ZeroOne(PointLoss):
@@ -45,6 +50,11 @@ class ZeroOne(PointLoss):
 
     def parts(self, block: Segments, omega: Floats) -> Parts:
         return block.constant([np.zeros(len(self.y))], lambda f: ((f > 0) != (self.y > 0)) @ omega)
+
+    def undecided(self, block: Segments) -> NDArray[np.bool_]:
+        every = np.arange(len(block))
+        ends = (block.at(every, np.full(len(every), s)) for s in (0.0, 1.0))
+        return np.logical_and(*(f == 0 for f in ends)).any(axis=0)
 
 
 @dataclass(frozen=True)
@@ -155,9 +165,16 @@ class Loss:
 
     def on_path(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> Piecewise:
         """The loss over a whole path; `cross` is the kernel between its rows and the points."""
-        loss = self.at(path.problem, y)
-        parts = [loss.parts(block, omega) for block in path.segments(cross)]
-        return Piecewise.assemble(Parts.join(parts)).without_repetitions()
+        return self.judged(path, cross, y, omega)[0]
+
+    def judged(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> tuple[Piecewise, int]:
+        """The loss over a whole path, and how many points are undecided somewhere on it."""
+        loss, parts, undecided = self.at(path.problem, y), [], np.zeros(len(y), bool)
+        for block in path.segments(cross):
+            parts.append(loss.parts(block, omega))
+            undecided |= loss.undecided(block)
+        whole = Piecewise.assemble(Parts.join(parts)).without_repetitions()
+        return whole, int(np.count_nonzero(undecided & (omega > 0)))
 
 
 def _zero_one(problem: Any, y: Floats) -> PointLoss:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..path import Path
 from . import scorers
-from .criteria import ABOVE, LeaveOneOut, knots_and_middles
+from .criteria import ABOVE, LeaveOneOut, check_whole, knots_and_middles
 from .curve import Curve
 from .family import Family, Rows
 from .losses import EXACT, Loss, PointLoss
@@ -29,8 +30,8 @@ class LeaveOneOutOnPath(LeaveOneOut):
     `Path.leave_one_out` gives the loss exactly at breakpoints and midpoints of the path, one value
     after the other as it is walked; between them the curve is drawn straight. `LeaveOneOut` walks a
     path without each point instead and is exact everywhere; it costs as many paths as there are
-    points, this one a short walk for each support vector at each value. Class weights are those of
-    all rows.
+    points, this one a short walk for each support vector at each value. Class weights and
+    gamma="scale" are those of all rows.
 
     Parameters
     ----------
@@ -65,8 +66,7 @@ class LeaveOneOutOnPath(LeaveOneOut):
         super().__init__(scoring=scoring, n_jobs=n_jobs)
         if margin is not None and not (np.isfinite(margin) and margin >= 0):
             raise ValueError(f"margin must be a number >= 0 or None, got {margin!r}")
-        if n_values < 2:
-            raise ValueError(f"n_values must be a whole number from 2, got {n_values!r}")
+        check_whole(n_values, "n_values", 2)
         self.margin, self.n_values = margin, n_values
 
     def __call__(self, family: Family) -> Curve:
@@ -79,7 +79,8 @@ class LeaveOneOutOnPath(LeaveOneOut):
         u = path.coordinate.to_u(values)
         order = np.argsort(u)
         low, high = float(values.min()), float(values.max())
-        return Curve(
+        make = partial(
+            Curve,
             [Piecewise.through(u[order], point[order]) for point in losses.T],
             path,
             range=(low, high),
@@ -89,6 +90,8 @@ class LeaveOneOutOnPath(LeaveOneOut):
             best=loss.best,
             exact=False,
         )
+        curve = make()
+        return make(goes_on=path.goes_on) if curve.at_lower_end else curve
 
     def _known_loss(self, family: Family) -> Loss:
         loss = scorers.find_loss(self.scoring, family.problem, family.classifier)
@@ -157,7 +160,7 @@ def _as_walked(path: Path, most: int) -> Floats:
             f"{path.stop:.4g}: {path.reason}",
             stacklevel=4,
         )
-    values = knots_and_middles([path], low, top, most)
+    values = knots_and_middles([path.breakpoints], low, top, most)
     if path.stop > path.start:
         return values
     if path.closed_above and path.coordinate.to_infinity:

@@ -111,6 +111,10 @@ class Piecewise:
     def __mul__(self, factor: float) -> Piecewise:
         return Piecewise(self.knots, factor * self.left, factor * self.right, factor * self.bend)
 
+    def stretched(self, factor: float) -> Piecewise:
+        """The same values, at `factor` times the u."""
+        return Piecewise(factor * self.knots, self.left, self.right, self.bend)
+
     def __add__(self, other: Piecewise) -> Piecewise:
         knots = np.union1d(self.knots, other.knots)
         a, b = self.on(knots), other.on(knots)

@@ -1,0 +1,56 @@
+"""What is zero: |f| below the round-off of the terms that make it up.
+
+    |f(x)| <= ROUNDINGS eps (|coef|_1 max_i |k(x_i, x)|)      counts as f(x) = 0
+
+An intercept is itself a difference of terms, y_j - sum_i coef_i k(x_i, x_j): where there is one,
+the maximum is over the rows x_j too, and the largest |y_j| (1 for labels) is added.
+
+On whole numbers f is zero on whole stretches of a path, and round-off would decide on the label
+there: otherwise for a kernel than for its matrix. This rule is the only one, for predictions and
+for curves. Where f predicts a number its sign decides nothing, and f is left as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+EPS = float(np.finfo(np.float64).eps)
+# Zeros of integer-valued problems are met at up to a thousand roundings (a walk corrects its
+# residuals when they are off by hundreds), other values of f there from a hundred million on.
+ROUNDINGS = 4096.0
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an intercept is made up of: the largest |k| between rows, the largest |y|.
+
+    Zeros where there is none. `roundings` is 0 where f predicts a number.
+    """
+
+    reach: float = 0.0
+    level: float = 0.0
+    roundings: float = ROUNDINGS
+
+    def rounded(self, f: Floats, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
+        """f, with 0 where it is not told from 0; all arguments broadcast.
+
+        Parameters
+        ----------
+        f : array
+        coef_sum : array
+            The sum of the absolute coefficients.
+        largest : array
+            The largest |k(x_i, x)| at each point.
+        """
+        if not self.roundings:
+            return f
+        size = np.multiply(coef_sum, np.maximum(largest, self.reach)) + self.level
+        return np.where(np.abs(f) <= self.roundings * EPS * size, 0.0, f)
+
+
+__all__ = ["Terms"]

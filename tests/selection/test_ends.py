@@ -1,0 +1,147 @@
+"""The ends of curves: models that do not change any more, and what lies beyond."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from chemin import PathLasso, PathSVC, lasso_path, nu_svr_path, svc_path, svr_path
+from chemin.selection import CrossValidation, Family, Split
+
+
+def noise(seed, n=100, d=10):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_null_model_of_pure_noise(seed):
+    """Oracle: the null model's error, and scikit-learn's at a fine grid of alphas below."""
+    X, y = noise(seed)
+    split = Split(random_state=seed)
+    family = Family(lasso_path, X, y)
+    (trial,) = split.trials(family)
+    curve = split(family)
+    i, j = trial.train, trial.test
+    null = np.mean((y[j] - y[i].mean()) ** 2)
+    largest = np.abs((X[i] - X[i].mean(axis=0)).T @ (y[i] - y[i].mean())).max() / len(i)
+    errors = [
+        np.mean((y[j] - Lasso(alpha, tol=1e-8).fit(X[i], y[i]).predict(X[j])) ** 2)
+        for alpha in np.geomspace(1e-3, 0.999, 60) * largest
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PathLasso(cv=split).fit(X, y)
+    assert curve(10 * curve.range[1]) == pytest.approx(null)
+    if null < min(errors):
+        assert curve.minimum == pytest.approx(null) and not model.coef_.any()
+        assert curve.interval[1] == curve.range[1] >= curve.path.start and curve.at_end
+        assert curve.sparsest(0.0) >= curve.path.start
+    else:
+        assert curve.minimum <= min(errors) * (1 + 1e-9)
+
+
+def test_the_null_model_is_found_where_it_is_best():
+    """Oracle: the loss far above all starts is that of the null model."""
+    nulls = 0
+    for seed in range(60):
+        split = Split(random_state=seed)
+        curve = split(Family(lasso_path, *noise(seed)))
+        if curve(2 * curve.range[1]) <= curve.minimum * (1 + 1e-12):
+            nulls += 1
+            assert not curve.path.at(curve.minimiser).coef.any()
+    assert 15 <= nulls <= 45
+
+
+def test_one_se_of_noise_is_the_null_model():
+    """Oracle: the null model is within one standard error, by its fold errors."""
+    for seed in range(10):
+        X, y = noise(seed, 60, 5)
+        curve = CrossValidation(4)(Family(lasso_path, X, y))
+        folds = [np.mean((y[j] - y[i].mean()) ** 2) for i, j in KFold(4).split(X)]
+        most = curve.minimum + curve.standard_error(curve.minimiser)
+        if np.mean(folds) <= most:
+            assert not curve.path.at(curve.one_se()).coef.any()
+            assert not curve.path.at(curve.sparsest()).coef.any()
+
+
+def test_a_curve_in_nu_goes_up_to_one():
+    """Oracle: NuSVR's range; above its start a path stands still."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 1))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=30)
+    family = Family(nu_svr_path, X, y, gamma=1.0, along="nu", lambda_=1.0, stop=0.1)
+    curve = CrossValidation(3)(family)
+    assert curve.range[1] == 1.0
+    splits = list(KFold(3).split(X))
+    for v in (1.0, 0.5 * (1 + curve._top), 0.3):
+        loss = [np.mean((family.walk(i).predict(X[j], v) - y[j]) ** 2) for i, j in splits]
+        assert curve(v) == pytest.approx(np.mean(loss), rel=1e-9)
+
+
+# ---------------------------------------------------------------------- choices at ends
+
+
+def test_one_se_stays_where_something_happens():
+    """Oracle: the starts and the curve's own jumps; any model is within a large error."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
+    for family in (
+        Family(svc_path, X, y),
+        Family(svr_path, X, X[:, 0] + 2 * rng.normal(size=40), epsilon=0.1),
+    ):
+        curve = CrossValidation(3)(family)
+        last = max(curve._top, curve.knots[1:-1].max())
+        most = curve.minimum + curve.standard_error(curve.minimiser)
+        assert curve(curve.range[1]) <= most
+        assert curve.one_se() <= max(last * (1 + 1e-6), curve.minimiser)
+        assert curve.sparsest() <= max(last * (1 + 1e-6), curve.minimiser)
+
+
+def test_sparsest_is_never_on_a_jump():
+    """Oracle: the loss a little to both sides of the choice."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+        curve = CrossValidation(3)(Family(svc_path, X, y, kernel="linear"))
+        for tolerance in (0.0, 0.05, None):
+            value = curve.sparsest(tolerance)
+            sides = curve(np.clip(value * np.array([1 - 1e-11, 1 + 1e-11]), *curve.range))
+            np.testing.assert_allclose(sides, curve(value), atol=1e-12)
+
+
+# ---------------------------------------------------------------------- what the warning says
+
+
+def test_a_smaller_stop_is_advised_where_events_lie_below():
+    """Oracle: walks of all rows and of the folds to 0, and their last events."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(24, 2))
+    y = (X[:, 0] + 0.3 * rng.normal(size=24) > 0).astype(int)
+    rows = [np.arange(24), *(i for i, _ in StratifiedKFold(3).split(X, y))]
+    lowest = min(svc_path(X[i], y[i], gamma=1.0, stop=0).breakpoints.min() for i in rows)
+    for stop in (None, 1e-6):
+        with pytest.warns(
+            UserWarning, match="at the lower end of the range .* no event lies below"
+        ):
+            model = PathSVC(gamma=1.0, cv=3, stop=stop).fit(X, y)
+        curve = model.curve_
+        assert curve.at_lower_end and not curve.goes_on and lowest > curve.range[0]
+    X, y = noise(0, 40, 4)
+    y = X.sum(axis=1) + 0.01 * y
+    stop = 0.7 * lasso_path(X, y).start
+    with pytest.warns(UserWarning, match="at the lower end of the range .* a smaller stop may do"):
+        model = PathLasso(cv=3, stop=stop).fit(X, y)
+    assert lasso_path(X, y).breakpoints.min() < stop and model.curve_.goes_on
+
+
+def test_goes_on():
+    """Oracle: the same walk, made to go further."""
+    X, y = noise(0, 30, 4)
+    whole = lasso_path(X, y, stop=0)
+    for stop in (0.5 * whole.start, 0.5 * whole.breakpoints.min(), 0.0):
+        path = lasso_path(X, y, stop=stop)
+        assert path.goes_on == (whole.breakpoints.min() < stop)
+    assert not lasso_path(X, y, max_events=2).goes_on

@@ -1,0 +1,116 @@
+"""Ties, copies, empty elbows and near singular systems stay in the compiled core.
+
+Oracles: the certificate at every breakpoint, the reference engine, and a count of its calls as the
+last resort.
+"""
+
+import numpy as np
+import pytest
+
+from chemin import nu_svr_path, one_class_path, svc_path, svr_path
+from chemin.engine import blocked, rescue
+from contract import assert_exact
+from test_engines import assert_same_path, in_both
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The t of each call of the reference."""
+    made, walk = [], rescue.Helper.walk
+
+    def noted(self, blocks, t_end):
+        made.append(blocks.t)
+        return walk(self, blocks, t_end)
+
+    monkeypatch.setattr(rescue.Helper, "walk", noted)
+    return made
+
+
+def one_hot(n, seed=0):
+    """Rows of zeros and ones, a third of them copies of others, with labels of their own."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, 12)) < 0.4).astype(float)
+    X[2 * n // 3 :] = X[: n - 2 * n // 3]
+    y = np.where(X @ rng.standard_normal(12) + 0.8 * rng.standard_normal(n) > 0, 1, -1)
+    return X, y
+
+
+@pytest.mark.parametrize(
+    "function, options",
+    [
+        (svc_path, {}),
+        (svr_path, {"epsilon": 0.05}),
+        (svr_path, {"along": "epsilon", "lambda_": 10.0}),
+        (nu_svr_path, {"nu": 0.5}),
+        (nu_svr_path, {"along": "nu", "lambda_": 10.0}),
+        (one_class_path, {}),
+    ],
+)
+@pytest.mark.parametrize("gamma", [0.2, 10.0])
+def test_copies(function, options, gamma, calls, monkeypatch):
+    """A copy of a free row enters with a zero pivot. Calls are left at the ends of a path: G_FF of
+    a start may be singular, and drift near the stop may have to be walked back.
+    """
+    X, y = one_hot(150)
+    target = () if function is one_class_path else (y,)
+    fast, slow = in_both(
+        monkeypatch, lambda: function(X, *target, kernel="rbf", gamma=gamma, **options)
+    )
+    assert fast.complete
+    assert_exact(fast)
+    assert_same_path(fast, slow, X, tolerance=1e-7)
+    assert len(calls) <= 2
+
+
+@pytest.mark.parametrize("function, along", [(svr_path, "epsilon"), (nu_svr_path, "nu")])
+def test_empty_elbows(function, along, calls):
+    """With a large lambda the intercept and one point are free; when that point leaves, the
+    intercept jumps. In nu the same happens wherever nu n is a whole number.
+    """
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, 3))
+    y = X[:, 0] + 0.3 * rng.standard_normal(300)
+    path = function(X, y, along=along, lambda_=100.0, gamma=0.3)
+    assert path.complete and len(path) > 500
+    assert_exact(path)
+    assert len(calls) <= 2
+
+
+def test_a_correction_of_drift_is_no_event():
+    """Oracle: the start by the reference. Wide kernel, copies, labels as numbers: nothing happens
+    on the first eight tenths of the range but corrections of drift, which are large where the
+    matrix is nearly singular.
+    """
+    X, y = one_hot(150)
+    path = nu_svr_path(X, y, nu=0.5, gamma=0.02)
+    assert path.start == pytest.approx(0.000764915, rel=1e-5)
+
+
+def test_more_ties_than_a_block_holds(calls):
+    """All kernel values are nearly 0 and all targets are +1 or -1, so that hundreds of points come
+    to the edge of the tube at once: one corner takes several blocks, and none forgets its offsets.
+    """
+    X, y = one_hot(400, seed=2)
+    X = X + 0.01 * np.random.default_rng(0).standard_normal(X.shape)
+    path = svr_path(X, y.astype(float), along="epsilon", lambda_=10.0, gamma=1000.0)
+    assert path.complete
+    assert_exact(path)
+    assert len(calls) <= 1
+
+
+def test_an_inverse_that_is_no_number(calls, monkeypatch):
+    """Verification refuses what is no number, and the walk begins again from the data."""
+    inverse, spoilt = blocked.BlockWalker.inverse, []
+
+    def no_number(self, free):
+        H = inverse(self, free)
+        if len(spoilt) < 3:
+            spoilt.append(len(free))
+            return np.full_like(H, np.nan)
+        return H
+
+    monkeypatch.setattr(blocked.BlockWalker, "inverse", no_number)
+    X, y = one_hot(60)
+    path = svc_path(X + 0.1 * np.random.default_rng(0).random(X.shape), y, gamma=0.2)
+    assert path.complete and len(spoilt) == 3
+    assert_exact(path)
