@@ -23,6 +23,7 @@ TITLES = {
     "cvxcla": "C-SVM against cvxcla",
     "svr": "epsilon-SVR against 100 fits",
     "nu": "nu-SVR against NuSVR, and leave-one-out",
+    "quadratic": "Quadratic losses against eigendecompositions and liblinear",
     "lasso": "Lasso against lars_path",
     "choosing": "Choosing C by cross-validation",
     "growth": "Growth",
@@ -76,6 +77,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import growth
     import hotspots
     import nu
+    import quadratic
     import speed
 
     return {
@@ -84,6 +86,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "cvxcla": lambda: speed.cvxcla(o.cvxcla, o.repeats),
         "svr": lambda: speed.svr(o.svr, o.repeats),
         "nu": lambda: nu.nu(o.nu, o.repeats),
+        "quadratic": lambda: quadratic.quadratic(o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "growth": lambda: growth.growth(o.growth),

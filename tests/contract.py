@@ -15,9 +15,12 @@ import numpy as np
 
 from chemin import (
     Path,
+    expectile_path,
     lasso_path,
     nu_svr_path,
     one_class_path,
+    quadratic_svc_path,
+    quadratic_svr_path,
     quantile_path,
     svc_path,
     svr_path,
@@ -71,11 +74,11 @@ def one_class(
     return one_class_path(X, kernel=kernel, **options)
 
 
-def bending_at(kinks: Callable[..., list[Any]]) -> Callable[[Any], Any]:
-    """A piecewise-linear loss, and the values of f at which it bends, rising."""
+def bending_at(kinks: Callable[..., list[Any]], curved: bool = False) -> Callable[[Any], Any]:
+    """A loss that is linear or (`curved`) quadratic between the values of f given, rising."""
 
     def mark(loss: Any) -> Any:
-        loss.kinks = kinks
+        loss.kinks, loss.curved = kinks, curved
         return loss
 
     return mark
@@ -106,6 +109,39 @@ def outside(at: Any, y: Any, s: Any, f: Any) -> Any:
     return np.maximum(0, -f) + at.nu * s.intercept
 
 
+def quadratic_hinge(at: Any, y: Any, s: Any, f: Any) -> Any:
+    m, h = y * f, at.h
+    far = 0.0 if np.isinf(h) else 2 * h * (at.rho - m) - h * h
+    return 0.5 * np.where(m > at.rho, 0.0, np.where(m < at.rho - h, far, (at.rho - m) ** 2))
+
+
+squared_hinge = bending_at(lambda at, y, s: [at.rho * y], curved=True)(
+    lambda at, y, s, f: quadratic_hinge(at, y, s, f)
+)
+huber_hinge = bending_at(
+    lambda at, y, s: np.sort([(at.rho - at.h) * y, at.rho * y], axis=0), curved=True
+)(lambda at, y, s, f: quadratic_hinge(at, y, s, f))
+
+
+@bending_at(
+    lambda at, y, s: [y - at.epsilon - at.h, y - at.epsilon, y + at.epsilon, y + at.epsilon + at.h],
+    curved=True,
+)
+def huber_tube(at: Any, y: Any, s: Any, f: Any) -> Any:
+    u = np.maximum(0, np.abs(y - f) - at.epsilon)
+    return 0.5 * np.where(u < at.h, u**2, 2 * at.h * u - at.h**2)
+
+
+@bending_at(lambda at, y, s: [y - at.epsilon, y + at.epsilon], curved=True)
+def squared_tube(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return 0.5 * np.maximum(0, np.abs(y - f) - at.epsilon) ** 2
+
+
+@bending_at(lambda at, y, s: [y], curved=True)
+def asymmetric(at: Any, y: Any, s: Any, f: Any) -> Any:
+    return 0.5 * np.where(y > f, at.tau, 1 - at.tau) * (y - f) ** 2
+
+
 def square(at: Any, y: Any, s: Any, f: Any) -> Any:
     return 0.5 * (y - f) ** 2
 
@@ -116,6 +152,7 @@ EPSILONS, LAMBDAS, NUS, TAUS = (
     [0.01, 0.1, 0.5, 0.75, 0.99],
     [0.02, 0.3, 0.5, 0.9],
 )
+SQUARED = {"X": 2, "w": 1, "y": 0}  # powers of squared errors
 RBF = [{"kernel": "rbf", "gamma": g} for g in (0.01, 0.1, 1.0, 10.0, 100.0)]
 
 CASES = [
@@ -157,6 +194,38 @@ CASES = [
         "numbers",
         pinball,
         {"lambda_": LAMBDAS},
+    ),
+    Case("squared hinge in lambda", quadratic_svc_path, "labels", squared_hinge),
+    Case(
+        "huber hinge in lambda",
+        partial(quadratic_svc_path, rho=1.1, h=0.2),
+        "labels",
+        huber_hinge,
+        {"rho": [0.5, 1.0, 1.1], "h": [0.01, 0.2, 1.0, 3.0, np.inf]},
+    ),
+    Case(
+        "squared tube in lambda",
+        partial(quadratic_svr_path, epsilon=0.2),
+        "numbers",
+        squared_tube,
+        {"epsilon": EPSILONS},
+        powers=SQUARED,
+    ),
+    Case(
+        "huber tube in lambda",
+        partial(quadratic_svr_path, epsilon=0.2, h=0.7),
+        "numbers",
+        huber_tube,
+        {"epsilon": EPSILONS, "h": [0.01, 0.5, 2.0, np.inf]},
+        powers=SQUARED,
+    ),
+    Case(
+        "expectile in lambda",
+        partial(expectile_path, tau=0.3),
+        "numbers",
+        asymmetric,
+        {"tau": TAUS},
+        powers=SQUARED,
     ),
     Case(
         "one-class in nu", one_class, "none", outside, {"kernels": RBF}, f_powers={"X": 2, "w": 1}

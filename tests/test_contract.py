@@ -169,6 +169,8 @@ def test_units_do_not_matter(case, what, factor, intercept):
         held["lambda_"] = s.lambda_ * grown
     if plain.parameter != "epsilon" and "epsilon" in case.arguments:
         held["epsilon"] = s.epsilon * stretch
+    if "h" in case.arguments and case.target == "numbers":
+        held["h"] = s.h * stretch
     other = case(scaled["X"], scaled["y"], scaled["w"], **options, **held)
     ratio = {"lambda": grown, "epsilon": stretch}.get(plain.parameter, 1.0)
     np.testing.assert_allclose(

@@ -27,10 +27,10 @@ def assert_same_path(a, b, X, tolerance=1e-8):
 
     f without its intercept is continuous, and piecewise linear (times lambda, along lambda): what
     agrees at every breakpoint of both agrees everywhere. The intercept may jump at breakpoints, so
-    f itself is compared between them.
+    f itself is compared between them, which is where a rational path may differ too.
     """
     np.testing.assert_allclose([a.start, a.stop], [b.start, b.stop], rtol=1e-10)
-    values = np.unique(np.concatenate([a.breakpoints, b.breakpoints]))
+    values = np.unique(np.concatenate([a.breakpoints, b.breakpoints, [a.start, a.stop]]))
     values = values[(values >= max(min(p.start, p.stop) for p in (a, b))) & (values > 0)]
     knots = distinct(values)
     f, g = kernel_part(a, X, knots), kernel_part(b, X, knots)

@@ -13,7 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chemin import lasso_path, svc_path, svr_path
+from chemin import (
+    expectile_path,
+    lasso_path,
+    quadratic_svc_path,
+    quadratic_svr_path,
+    svc_path,
+    svr_path,
+)
 from contract import CASES, ROUND_OFF, assert_walked
 
 SHARE = 150  # of each problem in `make test`
@@ -262,6 +269,26 @@ REGRESSIONS = {
         recipe(415430006, 12, 1, "decimals", 0.0, "ties", "none", True, LINEAR | tube(0.01),
                stop=0),
         recipe(940887474, 15, 4, "collinear", 0.7, "binary", "one huge", True, LINEAR | tube(0.01)),
+    ],
+    quadratic_svc_path: [
+        recipe(991802847, 13, 1, "normal", 0.7, "alone", "one huge", True, rbf(1.0), rho=1.1,
+               h=3.0),
+        recipe(1469958801, 13, 4, "constant feature", 0.3, "by sign", "twelve orders", True,
+               rbf(100.0)),
+        recipe(956250995, 15, 4, "binary", 0.7, "alone", "twelve orders", True, LINEAR),
+        recipe(360797730, 15, 2, "twelve orders", 0.0, "by sign", "one huge", True, rbf(0.01)),
+        recipe(3670821077, 5, 4, "normal", 0.3, "random", "one huge", True, rbf(100.0)),
+        recipe(3209016124, 9, 3, "twelve orders", 0.7, "alternating", "one huge", True, rbf(1.0),
+               h=0.2),
+    ],
+    quadratic_svr_path: [
+        recipe(3429537581, 4, 2, "constant feature", 0.3, "normal", "one huge", True, rbf(0.01),
+               epsilon=1.0),
+        recipe(582104010, 12, 2, "twelve orders", 0.7, "binary", "one huge", False, rbf(100.0)),
+    ],
+    expectile_path: [
+        recipe(1472751432, 16, 4, "normal", 0.0, "normal", "twelve orders", False,
+               {"kernel": "poly", "gamma": 1.0, "degree": 3, "coef0": 1.0}, tau=0.9),
     ],
     lasso_path: [
         recipe(544, 2, 2, "decimals", 0.5, "ties", "none", True, {}, stop=0),

@@ -3,8 +3,19 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from . import datasets, selection
-from .api import lasso_path, nu_svr_path, one_class_path, quantile_path, svc_path, svr_path
-from .models import PathLasso, PathNuSVR, PathSVC, PathSVR
+from .api import (
+    expectile_path,
+    kernel_ridge_path,
+    lasso_path,
+    nu_svr_path,
+    one_class_path,
+    quadratic_svc_path,
+    quadratic_svr_path,
+    quantile_path,
+    svc_path,
+    svr_path,
+)
+from .models import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
 from .path import Path, Solution, load
 
 try:
@@ -16,15 +27,20 @@ __all__ = [
     "Path",
     "PathLasso",
     "PathNuSVR",
+    "PathQuadraticSVC",
     "PathSVC",
     "PathSVR",
     "Solution",
     "__version__",
     "datasets",
+    "expectile_path",
+    "kernel_ridge_path",
     "lasso_path",
     "load",
     "nu_svr_path",
     "one_class_path",
+    "quadratic_svc_path",
+    "quadratic_svr_path",
     "quantile_path",
     "selection",
     "svc_path",

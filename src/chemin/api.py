@@ -355,6 +355,190 @@ def lasso_path(
     return walk_path("lasso", data, spec, **walk)
 
 
+def quadratic_svc_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    rho: float = 1.0,
+    h: float = np.inf,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: dict[Any, float] | str | None = None,
+    intercept: bool = False,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the SVM with a squared or Huber-type hinge while lambda moves.
+
+        min  lambda/2 |f|^2 + 1/2 sum_i w_i L(y_i (f(x_i) + b))
+
+        L(m) = 0 above rho, (rho - m)^2 on [rho - h, rho], 2 h (rho - m) - h^2 below
+
+    Between events solutions are rational in lambda; they are followed exactly. The parameters that
+    are not listed are those of `svc_path`.
+
+    Parameters
+    ----------
+    rho : float, > 0
+        Margins above it cost nothing.
+    h : float, > 0
+        How far below rho the loss is quadratic; infinite for the squared hinge.
+    intercept : bool
+        Whether f has an intercept, unpenalised.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = chemin.quadratic_svc_path(X[50:], y[50:], rho=1.1, h=0.2)
+    >>> path.certificate(0.01 * path.start).exact
+    True
+
+    References
+    ----------
+    Karasuyama, Takeuchi (2011). Nonlinear regularization path for quadratic loss support vector
+    machines. IEEE Transactions on Neural Networks 22.
+    """
+    spec = make_spec("quadratic_svc", rho=rho, h=h, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("quadratic_svc", X, y, spec, similar, sample_weight, walk, class_weight)
+
+
+def quadratic_svr_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    epsilon: float = 0.1,
+    h: float = np.inf,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the SVR with squared or Huber-type errors while lambda moves.
+
+        min  lambda/2 |f|^2 + 1/2 sum_i w_i L(u_i),    u_i = max(0, |y_i - f(x_i) - b| - epsilon)
+
+        L(u) = u^2 up to h, 2 h u - h^2 above
+
+    With epsilon = 0 it is Huber's loss. The parameters that are not listed are those of `svc_path`.
+
+    Parameters
+    ----------
+    epsilon : float, >= 0
+        Half the width of the tube, in units of y.
+    h : float, > 0
+        How far outside the tube the loss is quadratic, in units of y; by default everywhere.
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(60, 0)
+    >>> path = chemin.quadratic_svr_path(X, y, epsilon=0.1, h=0.5)
+    >>> path.certificate(0.01 * path.start).exact
+    True
+    """
+    spec = make_spec("quadratic_svr", epsilon=epsilon, h=h, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("quadratic_svr", X, y, spec, similar, sample_weight, walk)
+
+
+def expectile_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    tau: float = 0.5,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of kernel expectile regression while lambda moves.
+
+        min  lambda/2 |f|^2 + 1/2 sum_i w_i |tau - (r_i < 0)| r_i^2,    r_i = y_i - f(x_i) - b
+
+    Parameters
+    ----------
+    tau : float in (0, 1)
+        The expectile: with an intercept, what the points above f pull and what those below pull are
+        as 1 - tau to tau. 1/2 is the mean.
+
+    The other parameters are those of `svc_path`.
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(60, 0, noise=0.3)
+    >>> path = chemin.expectile_path(X, y, tau=0.9)
+    >>> path.certificate(0.01 * path.start).exact
+    True
+
+    References
+    ----------
+    Newey, Powell (1987). Asymmetric least squares estimation and testing. Econometrica 55.
+    """
+    spec = make_spec("expectile", tau=tau, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("expectile", X, y, spec, similar, sample_weight, walk)
+
+
+def kernel_ridge_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of kernel ridge regression while lambda moves.
+
+        min  lambda/2 |f|^2 + 1/2 sum_i w_i (y_i - f(x_i) - b)^2
+
+    lambda is the alpha of `sklearn.kernel_ridge.KernelRidge`, which has no intercept. There are no
+    events. The parameters are those of `svc_path`.
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(60, 0)
+    >>> path = chemin.kernel_ridge_path(X, y, stop=0.01)
+    >>> print(path.n_events, path.at(0.01).support.size)
+    0 60
+    """
+    spec = make_spec("kernel_ridge", intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    return _kernel_path("kernel_ridge", X, y, spec, similar, sample_weight, walk)
+
+
 # ---------------------------------------------------------------------- shared
 
 

@@ -61,6 +61,8 @@ def _check_place(value: Any, name: str, lies: str) -> float:
         return check_size(check_fraction(value, name), name)
     if lies == "inside":
         return check_size(check_inside(value, name), name)
+    if lies == "up to infinity" and value == np.inf:
+        return float(np.inf)
     zero = lies == "not negative"
     return check_size(check_positive(value, name, zero=zero), name, 0.0 if zero else SMALLEST)
 

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from chemin import PathLasso, PathNuSVR, PathSVC, PathSVR
+from chemin import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
 
 # The checks use tiny and random data, on which the best model is often the constant one.
 pytestmark = [
@@ -13,7 +13,14 @@ pytestmark = [
 
 
 @parametrize_with_checks(
-    [PathSVC(cv=3), PathSVC(cv=3, kernel="linear"), PathSVR(cv=3), PathNuSVR(cv=3), PathLasso(cv=3)]
+    [
+        PathSVC(cv=3),
+        PathSVC(cv=3, kernel="linear"),
+        PathQuadraticSVC(cv=3),
+        PathSVR(cv=3),
+        PathNuSVR(cv=3),
+        PathLasso(cv=3),
+    ]
 )
 def test_estimator(estimator, check):
     """Oracle: scikit-learn's estimator checks, none excused."""

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
+from ..kernels import Ridged
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
+from .krylov import KrylovWalker
 from .progress import Progress
+from .rational import RationalWalker
 from .reasons import End, Reason, StopWalk, WalkEnd
 from .rescue import RescuedWalker, regularise
 from .tolerances import EPS, PRECISION, ROUNDING, reference_asked_for
-from .trace import Recorder, Trace
+from .trace import CurvedRecorder, Recorder, Trace
 
 try:
     from .blocked import BlockWalker
@@ -27,18 +30,38 @@ except ImportError:  # a source tree on the path, nothing compiled
 SEED, SECOND_SEED = 0, 1  # of the offsets that break ties
 CAREFUL = 600  # variables: a second walk by the reference takes seconds at the most
 ABOVE = 2.0  # times a stop above the start: a walk down to it begins there
+# Rows on ramps whose weights differ by more than this: a Krylov space loses the smallest of them in
+# its round-off, and the reference takes all poles.
+SPREAD = 1e4
 POLISH = 4  # passes; one takes away all but EPS of what is off
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 
 
 def make_walker(system: StaircaseSystem, *args: Any) -> Any:
-    """The compiled engine, or the readable one when CHEMIN_ENGINE=reference.
+    """The fast engine, or the readable one when CHEMIN_ENGINE=reference.
 
-    Pins that move with t are walked by the readable one.
+    Pins that move with t, and ramps at a fixed t, are walked by the readable one.
     """
-    if BlockWalker is None or system.stairs.moving_pins or reference_asked_for():
-        return RescuedWalker(system, *args)
+    if reference_asked_for():
+        return make_reference(system, *args)
+    if system.soft is not None:
+        soft = system.soft[system.soft > 0]
+        return (KrylovWalker if soft.max() <= SPREAD * soft.min() else RationalWalker)(
+            system, *args
+        )
+    ramps = isinstance(system.coupling, Ridged)
+    if BlockWalker is None or system.stairs.moving_pins or ramps:
+        return make_reference(system, *args)
     return BlockWalker(system, *args)
+
+
+def make_reference(system: StaircaseSystem, *args: Any) -> RescuedWalker:
+    """The readable engine; on ramps it walks along rational functions."""
+    return (RescuedWalker if system.soft is None else RationalWalker)(system, *args)
+
+
+def make_recorder(system: StaircaseSystem, *args: Any) -> Recorder:
+    return (Recorder if system.soft is None else CurvedRecorder)(*args)
 
 
 def phase_one(
@@ -96,6 +119,7 @@ def polish(
 def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floats, Floats]:
     """z with pins where they are, and how far residuals are off their stairs; 0 for solutions."""
     z = np.where(stair % 2 == 1, system.stairs.level(stair, t), z)
+    system = system.tangent(z, t)
     drift = system.stairs.off(stair, system.residual(z, t), t)
     size = system.coupling.magnitude(z) + np.abs(system.q + t * system.r)
     settled = np.all(np.abs(drift) <= system.tolerances(size, t, PRECISION, ROUNDING))
@@ -197,7 +221,7 @@ def climb(
     rng: np.random.Generator,
 ) -> tuple[Ints, Floats, float]:
     """Up to where nothing changes any more, and above the stop."""
-    climber = RescuedWalker(system, stair, z, t, Recorder(), rng)
+    climber = make_reference(system, stair, z, t, make_recorder(system), rng)
     climber.walk(np.inf)
     if stop is not None and climber.t <= stop:
         climber.walk(ABOVE * stop)
@@ -225,7 +249,7 @@ def carry_on_here(
     walk = Walk(system, stop, max_events, verbose, from_top=False)
     try:
         if not regular:
-            stair, z = regularise(system, stair, z, t)
+            stair, z = regularise(system.tangent(z, t), stair, z, t)
         stair, z = polish(system, stair, z, t, rng)
     except WalkEnd as error:
         return walk.nothing(stair, z, error.end)
@@ -237,7 +261,7 @@ def _for_try(
 ) -> tuple[np.random.Generator, Callable[..., Any]]:
     """Offsets for ties and the engine: of the first walk, or of a second after a failure."""
     rng = np.random.default_rng(SECOND_SEED if again else SEED)  # same problem, same path
-    return rng, RescuedWalker if again and len(system) <= CAREFUL else make_walker
+    return rng, make_reference if again and len(system) <= CAREFUL else make_walker
 
 
 @dataclass(frozen=True)
@@ -252,16 +276,17 @@ class Walk:
 
     def nothing(self, stair: Ints, z: Floats, end: End) -> Trace:
         """No walk at all, with the reason."""
-        return Trace.build(Recorder(), stair, z, self.system.stairs, trim=False, end=end)
+        recorder = make_recorder(self.system)
+        return Trace.build(recorder, stair, z, self.system.stairs, trim=False, end=end)
 
     def go(
         self, stair: Ints, z: Floats, t: float, make: Callable[..., Any], rng: np.random.Generator
     ) -> Trace:
         """From a solution to the stop, and what ended the walk."""
         system = self.system
-        box = np.minimum(1.0, system.stairs.span(t))
+        box = system.boxes(t, system.stairs.span(t))
         box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
-        recorder = Recorder(box, system.pull, self.max_events, system.coupling.dot)
+        recorder = make_recorder(system, box, system.pull, self.max_events, system.coupling.dot)
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)

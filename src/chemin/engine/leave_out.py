@@ -15,7 +15,8 @@ The residuals and the inverse H0 of G_FF are computed once for all points. A wal
 a walk watches only the variables that its first direction takes near a corner, and all ends are
 checked together, by residuals computed from the data. A variable found out of reach there is
 watched when the walk is made again. Walks with a doubtful pivot, and walks that do not arrive, are
-made by the reference: the pins of the point move from w_i to 0.
+made by the reference: the pins of the point move from w_i to 0. A row with ramps may have no w_i to
+begin with, and D is not affine in it: there the pins move from its own multiplier.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import Ridged
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from .reasons import StuckError
 from .rescue import RescuedWalker
@@ -62,7 +64,8 @@ def walk_out(
     still = system.frozen(t, np.zeros(len(system)))
     ends = np.tile(z, (len(jobs), 1))
     doubtful = list(range(len(jobs)))
-    if Walk is not None and not reference_asked_for():
+    ramps = isinstance(still.coupling, Ridged)
+    if Walk is not None and not ramps and not reference_asked_for():
         ground = Ground(replace(still, r=np.zeros(len(system))), stair, z)
         some = max(int(TOGETHER / len(z)), 1)
         parts = [slice(k, k + some) for k in range(0, len(jobs), some)]
@@ -182,6 +185,10 @@ def by_reference(still: StaircaseSystem, stair: Ints, z: Floats, job: Job) -> Fl
     """The pins of the point go from w_i to 0 while t goes from 1 to 2."""
     value, slope = still.stairs.value.copy(), still.stairs.slope.copy()
     pins = value[job.variables, 1::2]
+    if isinstance(still.coupling, Ridged):
+        own = z[job.variables, None]
+        pins = np.clip(pins, np.minimum(own, 0.0), np.maximum(own, 0.0))
+        value[job.variables, 1::2] = pins
     pins = np.where(np.isfinite(pins), pins, 0.0)
     value[job.variables, 1::2] += pins
     slope[job.variables, 1::2] = -pins

@@ -4,11 +4,8 @@ A walk is a chain of moves. On move j the parameter goes from t0_j to t1_j and t
 `entries(j)` change; the others stand still. A jump stands at t0 = t1. How far a move has come is
 told by its *part* p in [0, 1], not by t: t = t0 + p (t1 - t0), and a jump has parts too.
 
-    straight       z(p) = z(0) + p length rate
-    rational       z(p) = z(0) + d (A + d D)^-1 (c - D z(0)),   d = p (t1 - t0)
-
-The second kind does not exist yet. It needs `change` (by its Krylov form), `ends` and `final_rate`;
-`inside` is worth a method of its own, which multiplies the basis by phi once for all parts.
+    straight       z(p) = z(0) + s rate,                                             s = p length
+    rational       z(p) = z(0) + s rate + sum_k weight_k s^2 / (1 - s near_k)
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -107,7 +105,7 @@ class StraightMoves(Moves):
     rate: Floats  # of the entries, one move after the other
 
     kind = "straight"
-    degree = 1
+    degree: ClassVar[int | None] = 1
 
     def change(self, j: int, parts: Floats) -> Floats:
         return (parts * self.length[j])[:, None] * self.rate[self.part(j)]
@@ -149,7 +147,114 @@ class StraightMoves(Moves):
         return cls(at, at, pointer, index, np.ones(1), change[index])
 
 
-KINDS: dict[str, type[Moves]] = {StraightMoves.kind: StraightMoves}
+@dataclass(frozen=True)
+class Form:
+    """How entries leave their straight line after a length s: sum_k weight_k s^2 / (1 - s near_k).
+
+    `near` is one over the distance of each pole; negative for poles that lie behind.
+    """
+
+    near: Floats  # (k,)
+    weight: Floats  # (entries, k)
+
+    def bends(self, s: Floats) -> Floats:
+        """(len(s), k): s^2 / (1 - s near_k)."""
+        s = s[:, None]
+        return s * s / (1.0 - s * self.near)
+
+    def off(self, s: float) -> Floats:
+        """(entries,) how far from their line."""
+        return self.weight @ self.bends(np.array([s]))[0]
+
+    def rate(self, s: float) -> Floats:
+        """(entries,) and how fast from there."""
+        left = 1.0 - s * self.near
+        return self.weight @ (s * (2.0 - s * self.near) / (left * left))
 
 
-__all__ = ["KINDS", "Moves", "StraightMoves"]
+@dataclass(frozen=True)
+class RationalMoves(StraightMoves):
+    """z(p) = z(0) + s rate + sum_k weight_k s^2 / (1 - s near_k), s = p length.
+
+    Move j has the poles near[poles[j]:poles[j + 1]], each with a weight for each of its entries.
+    One without poles is straight, and so is a jump.
+    """
+
+    poles: Ints  # (moves + 1,)
+    near: Floats  # one over the distance of each pole
+    weight: Floats  # (entries, poles) of each move by rows, one move after the other
+
+    kind = "rational"
+    degree = None
+
+    @cached_property
+    def _weights(self) -> Ints:
+        """Where the weights of each move begin."""
+        return np.concatenate([[0], np.cumsum(np.diff(self.pointer) * np.diff(self.poles))])
+
+    def form(self, j: int) -> Form:
+        near = self.near[self.poles[j] : self.poles[j + 1]]
+        weight = self.weight[self._weights[j] : self._weights[j + 1]]
+        return Form(near, weight.reshape(len(self.entries(j)), len(near)))
+
+    def change(self, j: int, parts: Floats) -> Floats:
+        form = self.form(j)
+        return super().change(j, parts) + form.bends(parts * self.length[j]) @ form.weight.T
+
+    def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
+        Moves.advance(self, z, j, part)
+
+    def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
+        """The weights meet phi once for all parts."""
+        form, length, rows = self.form(j), self.length[j], phi[self.entries(j)]
+        line, bent = length * (self.rate[self.part(j)] @ rows), form.weight.T @ rows
+        return lambda parts: parts[:, None] * line + form.bends(parts * length) @ bent
+
+    def ends(self, moves: slice) -> Floats:
+        first = self.pointer[moves.start]
+        return self._whole[first : self.pointer[moves.stop]].copy()
+
+    @cached_property
+    def _whole(self) -> Floats:
+        """What each entry comes to in its move."""
+        out = super().ends(slice(0, len(self)))
+        for j in map(int, np.flatnonzero(np.diff(self.poles))):
+            out[self.part(j)] += self.form(j).off(self.length[j])
+        return out
+
+    def final_rate(self, j: int) -> Floats:
+        return self.rate[self.part(j)] + self.form(j).rate(self.length[j])
+
+    def some(self, first: int, last: int) -> RationalMoves:
+        straight = super().some(first, last)
+        lead, end = int(self.poles[first]), int(self.poles[last])
+        return RationalMoves(
+            **straight.arrays(),
+            poles=self.poles[first : last + 1] - lead,
+            near=self.near[lead:end],
+            weight=self.weight[self._weights[first] : self._weights[last]],
+        )
+
+    def then(self, other: RationalMoves) -> RationalMoves:  # type: ignore[override]
+        return RationalMoves(
+            **super().then(other).arrays(),
+            poles=np.append(self.poles, self.poles[-1] + other.poles[1:]),
+            near=np.append(self.near, other.near),
+            weight=np.append(self.weight, other.weight),
+        )
+
+    @classmethod
+    def jump(cls, t: float, change: Floats) -> RationalMoves:
+        return cls.without_poles(StraightMoves.jump(t, change))
+
+    @classmethod
+    def without_poles(cls, straight: StraightMoves) -> RationalMoves:
+        """Straight moves as such of this kind."""
+        none = np.zeros(len(straight) + 1, np.intp)
+        return cls(**straight.arrays(), poles=none, near=np.empty(0), weight=np.empty(0))
+
+
+KINDS: dict[str, type[Moves]] = {kind.kind: kind for kind in (StraightMoves, RationalMoves)}
+
+
+__all__ = ["KINDS", "Moves", "RationalMoves", "StraightMoves"]

@@ -160,11 +160,10 @@ class Walker:
         self.tread = self.stair % 2 == 0
         self.free = np.flatnonzero(self.tread)
         self.span = system.stairs.span(t)
-        self.box = np.minimum(1.0, self.span)  # multipliers are measured by how far they can go
+        self.box = system.boxes(t, self.span)
         held = self.level(0)
         self.z[~self.tread] = held[~self.tread]
-        self.h = system.residual(self.z, t)
-        self.size = system.coupling.magnitude(self.z) + np.abs(system.q + t * system.r)
+        self.h, self.size = self.measured()
         self.tolerance = self.slack * system.tolerances(self.size, t, PRECISION, ROUNDING)
         # How precisely z can be known: multipliers are of order 1, or of the linear term; what is
         # no multiplier is of the residuals' own kind.
@@ -173,6 +172,12 @@ class Walker:
         self.blur = np.where(system.boxed, nearly * self.box, coarsest)
         self.drift = system.stairs.off(self.stair, self.h, t)
         self.h[self.tread] = held[self.tread]
+
+    def measured(self) -> tuple[Floats, Floats]:
+        """h, and the sums of the absolute terms that make it up, from the data."""
+        system, t = self.system, self.t
+        size = system.coupling.magnitude(self.z) + np.abs(system.q + t * system.r)
+        return system.residual(self.z, t), size
 
     # ------------------------------------------------------------------ direction and step
 
@@ -213,7 +218,8 @@ class Walker:
             z = np.where(self.tread, 0.0, slope)
             c = coupling.dot(z) + t * system.r + np.where(self.tread, slope, 0.0)
             z[self.free] = self.solve(-(self.sigma * c)[self.free])
-        h = -(coupling.dot(z) + t * system.r)
+        moved, size = self.product(z)
+        h = -(moved + t * system.r)
         x = np.where(self.tread, z, h)
         below, above = (system.stairs.slope[self.rows, self.stair + s] * t for s in (-1, 1))
         closing = np.array([below - x, x - above])
@@ -221,10 +227,15 @@ class Walker:
         # ends, or all along a jump, is zero.
         span = max(abs(self.t), self.far, EPS) if t else self.longest_jump(z)
         noise_z = np.maximum((STILL if t else ASIDE) * np.abs(z).max(), self.blur / span)
-        size = coupling.magnitude(z) + np.abs(t * system.r)
+        size = size + np.abs(t * system.r)
         noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
         closing[np.abs(closing) <= np.where(self.tread, noise_z, noise_h)] = 0.0
         return Move(z, h, t, closing)
+
+    def product(self, z: Floats) -> tuple[Floats, Floats]:
+        """M z, and the sums of the absolute terms that make it up."""
+        coupling = self.system.coupling
+        return coupling.dot(z), coupling.magnitude(z)
 
     def longest_jump(self, z: Floats) -> float:
         """How far a jump can go before a multiplier has crossed its box; for ever if none moves.

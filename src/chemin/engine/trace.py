@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints, Staircases
-from .moves import KINDS, Moves, StraightMoves
+from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves
 from .reasons import End, Reason, StopWalk
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
@@ -135,6 +135,43 @@ class Recorder:
         """The t at which the first thing happens."""
         return None if self.first is None else self.moves[0][self.first]
 
+    def made(self) -> StraightMoves:
+        """The moves so far."""
+        t0, t1, length = (np.array(column) for column in self.moves[:3])
+        pointer = np.concatenate([[0], np.cumsum(self.moves[3], dtype=np.intp)])
+        index, rate = (
+            np.concatenate([[], *(chunk[k] for chunk in self.chunks)])[: pointer[-1]]
+            for k in range(2)
+        )
+        return StraightMoves(t0, t1, pointer, index.astype(np.int32), length, rate)
+
+
+class CurvedRecorder(Recorder):
+    """Collects rational moves, too."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.curves: list[tuple[int, Form]] = []  # of moves, by their numbers
+
+    def curve(
+        self, t0: float, t1: float, index: Ints, rate: Floats, length: float, form: Form
+    ) -> None:
+        """A move with poles."""
+        self.curves.append((len(self.moves[0]), form))
+        self._add([t0], [t1], [length], [len(index)], index.astype(np.int32), rate)
+
+    def made(self) -> RationalMoves:
+        straight = super().made()
+        forms = {j: form for j, form in self.curves if j < len(straight)}
+        count = np.zeros(len(straight), np.intp)
+        count[list(forms)] = [len(form.near) for form in forms.values()]
+        return RationalMoves(
+            **straight.arrays(),
+            poles=np.concatenate([[0], np.cumsum(count)]),
+            near=np.concatenate([np.empty(0), *(form.near for form in forms.values())]),
+            weight=np.concatenate([np.empty(0), *(f.weight.ravel() for f in forms.values())]),
+        )
+
 
 class StandingRecorder(Recorder):
     """Records the moves of a walker that mends: they all happen at one t."""
@@ -173,13 +210,8 @@ class Trace:
         trim: bool,
         end: End,
     ) -> Trace:
-        t0, t1, length = (np.array(column) for column in recorder.moves[:3])
-        pointer = np.concatenate([[0], np.cumsum(recorder.moves[3], dtype=np.intp)])
-        index, rate = (
-            np.concatenate([[], *(chunk[k] for chunk in recorder.chunks)])[: pointer[-1]]
-            for k in range(2)
-        )
-        moves = StraightMoves(t0, t1, pointer, index.astype(np.int32), length, rate)
+        moves = recorder.made()
+        t0, t1 = moves.t0, moves.t1
         events = np.array(recorder.events, dtype=EVENT)
         still = np.zeros_like(z_start)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end)

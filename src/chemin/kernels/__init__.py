@@ -6,6 +6,7 @@ from chemin.kernels._gram import DenseGram, Gram, LowRankGram, as_gram
 from chemin.kernels._kernel import Kernel
 from chemin.kernels._make import KNOWN, make_kernel, weighted_variance
 from chemin.kernels._named import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
+from chemin.kernels._ridged import Ridged
 
 __all__ = [
     "KNOWN",
@@ -22,6 +23,7 @@ __all__ = [
     "LowRankGram",
     "Polynomial",
     "Precomputed",
+    "Ridged",
     "Sigmoid",
     "as_gram",
     "make_kernel",

@@ -132,9 +132,14 @@ class Bordered(ABC):
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
         """G[rows, cols]."""
-        out = np.zeros((len(rows), len(cols)))
         r, c = rows < self.n_rows, cols < self.n_rows
         i, j = rows[r], cols[c]
+        if r.all() and c.all():
+            out = self._block(i, j)
+            out *= self.sign[i][:, None]
+            out *= self.sign[j]
+            return out
+        out = np.zeros((len(rows), len(cols)))
         out[np.ix_(r, c)] = self.sign[i][:, None] * self._block(i, j) * self.sign[j]
         out[np.ix_(r, ~c)] = self.border[i][:, cols[~c] - self.n_rows]
         out[np.ix_(~r, c)] = self.border[j][:, rows[~r] - self.n_rows].T

@@ -58,6 +58,8 @@ class DenseGram:
         return self.matrix.diagonal()
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
+        if len(cols) == len(self) and np.array_equal(cols, np.arange(len(self))):
+            return self.matrix[rows]  # whole rows are copied, not gathered
         return self.matrix[np.ix_(rows, cols)]
 
     def rows(self, i: Ints | int) -> Floats:

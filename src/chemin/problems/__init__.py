@@ -7,6 +7,8 @@ from .loss import Loss
 from .machine import KernelMachine, Rows
 from .nu_svr import NuSVR
 from .one_class import OneClass
+from .quadratic import Expectile, KernelRidge, QuadraticSVR
+from .quadratic_svc import QuadraticSVC
 from .quantile import Quantile
 from .staircase import Staircases, StaircaseSystem
 from .svc import SVC
@@ -15,7 +17,11 @@ from .terms import Term
 
 # By the name under which paths are saved.
 PROBLEMS: dict[str, type[Problem]] = {
-    problem.name: problem for problem in (SVC, SVR, NuSVR, OneClass, Quantile, Lasso)
+    problem.name: problem
+    for problem in (
+        *(SVC, SVR, NuSVR, OneClass, Quantile, Lasso),
+        *(QuadraticSVC, QuadraticSVR, Expectile, KernelRidge),
+    )
 }
 
 __all__ = [
@@ -24,13 +30,17 @@ __all__ = [
     "SVR",
     "Certificate",
     "Columns",
+    "Expectile",
     "KernelMachine",
+    "KernelRidge",
     "Lasso",
     "Loss",
     "NuSVR",
     "OneClass",
     "Parameter",
     "Problem",
+    "QuadraticSVC",
+    "QuadraticSVR",
     "Quantile",
     "Reading",
     "Rows",

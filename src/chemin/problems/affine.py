@@ -29,7 +29,11 @@ class Affine:
         o = affine(factor)
         if np.any(o.rate) and np.any(self.rate):
             raise ValueError("a product of two moving numbers is not affine")
-        return Affine(self.value * o.value, self.rate * o.value + self.value * o.rate)
+        # What stands still has no rate, even where it is infinite.
+        moves = self.rate * o.value if np.any(self.rate) else 0.0
+        return Affine(
+            self.value * o.value, moves + (self.value * o.rate if np.any(o.rate) else 0.0)
+        )
 
     def __neg__(self) -> Affine:
         return Affine(-self.value, -self.rate)

@@ -21,8 +21,9 @@ from .staircase import Floats, Ints, StaircaseSystem
 class Parameter:
     """A number besides lambda that makes a problem: its default, and where it may lie.
 
-    `lies` is "positive", "not negative", "fraction" (above 0, up to 1) or "inside" (between 0 and
-    1, both excluded; by default it is walked upward, over the whole range).
+    `lies` is "positive", "up to infinity" (and infinity itself), "not negative", "fraction" (above
+    0, up to 1) or "inside" (between 0 and 1, both excluded; by default it is walked upward, over
+    the whole range).
     """
 
     default: float

@@ -15,6 +15,7 @@ So M = [S K S, B; -B', 0]. A problem says `declare`; the rest is here.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate import EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
-from ..kernels import Coupling, Gram, as_gram
+from ..kernels import Coupling, Gram, Ridged, as_gram
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
@@ -84,12 +85,15 @@ class KernelMachine(Problem):
         self.given = {name: p.default for name, p in self.parameters.items()} | given
         self.scale, self.z_unit = float(self.gram.diagonal().max()) or 1.0, float(w.max())
         self.shift, self.sd = self._measures()
+        self.rows = self._declared({along: MOVING})
+        # Slopes of kinks are numbers, those of ramps are errors.
+        self.slope_unit = self.sd if np.any(self.rows.loss.softness) else 1.0
+        self.z_unit *= self.slope_unit
         self.force = self.scale * self.z_unit / self.sd  # lambda = force t, where lambda moves
         self.unit = self._unit()
         lies = "positive" if along == "lambda" else self.parameters[along].lies
         self.highest_value = 1.0 if lies in ("fraction", "inside") else np.inf
         self.default_range = OPEN_ENDS if lies == "inside" else None
-        self.rows = self._declared({along: MOVING})
         self.copies = len(self.rows.side) // len(y)
         self.weight = np.tile(w, self.copies)[:, None]
         self.B = self.rows.columns
@@ -189,18 +193,25 @@ class KernelMachine(Problem):
         target = self._pull * -origin
         costs = [self._in_t(term.cost * (total / self.z_unit)) for term in rows.terms]
         unit = self._pull * self._in_t(self._precision({self.parameter: MOVING}))
+        index, sign = np.tile(np.arange(len(self.w)), self.copies), rows.side / np.sqrt(self.scale)
+        coupling, soft = Coupling(self.gram, index, sign, self.B), self._soft
+        moving = soft if self.parameter == "lambda" else None
         return StaircaseSystem(
-            Coupling(
-                self.gram,
-                np.tile(np.arange(len(self.w)), self.copies),
-                rows.side / np.sqrt(self.scale),
-                self.B,
-            ),
+            coupling if soft is moving else Ridged(coupling, self._pull.value * soft),
             q=np.concatenate([np.broadcast_to(target.value, n), [c.value for c in costs]]),
             r=np.concatenate([np.broadcast_to(target.rate, n), [c.rate for c in costs]]),
             stairs=Staircases.stack(self._stairs(n), *(_term_stairs(t) for t in rows.terms)),
             unit=(unit.value, unit.rate),
+            soft=moving,
         )
+
+    @cached_property
+    def _soft(self) -> Floats | None:
+        """How fast h rises with z on ramps, relative to lambda; None where there are no ramps."""
+        if not np.any(self.rows.loss.softness):
+            return None
+        rise = self.rows.loss.softness / self.weight * (self.z_unit / self.sd)
+        return np.append(rise[:, 0], np.zeros(len(self.rows.terms)))
 
     def _stairs(self, n: int) -> Staircases:
         """Bottom to top: from the last slope to the first."""
@@ -228,6 +239,8 @@ class KernelMachine(Problem):
             value = self.first_value()
         loss = self._declared({} if moves else {self.parameter: np.array([value])}).loss
         bends, slopes = self._bends(loss), self._table(loss.slopes)
+        if self._soft is not None:
+            return self._start_on_ramps(loss, slopes, value)
         if self.rows.terms:
             stair, z, at = self._best_constant(bends, slopes)
         else:
@@ -271,6 +284,32 @@ class KernelMachine(Problem):
         z[i] = np.clip(-side[i] * (side @ z), low, high)
         return np.append(stair, 2), np.append(z, 0.0), float(bends[i, kink])
 
+    def _start_on_ramps(self, loss: Loss, slopes: Floats, value: float | None) -> Start:
+        """f = 0 and the best constant, found by bisection; phase one does the rest.
+
+        In lambda at a value where f moves margins by less than a unit.
+        """
+        side, w, n = self.rows.side[:, None], self.weight / self.z_unit, len(self.B)
+        e = np.zeros((n, 1)) - loss.origin + (self.B @ self._zero)[:, None]
+        if self.rows.terms:
+            low, high = loss.bracket(np.zeros((n, 1)), np.zeros((n, 1)))
+            ends = side * np.hstack([low - e, high - e])
+            ends = ends[np.isfinite(ends)]
+            c = bisected(lambda c: float(np.sum(side * w * loss.slope(e + side * c))), ends)
+            e = e + side * c
+        g = loss.slope(e)
+        near = np.abs(g - slopes) <= TIED * np.maximum(np.abs(g), 1.0)
+        j = (g > slopes).sum(axis=1) - 1  # the last slope below
+        pin, bends = near.any(axis=1), slopes.shape[1] - 1
+        stair = np.where(pin, 1 + 2 * (bends - near.argmax(axis=1)), 2 + 2 * (bends - 1 - j))
+        if self.rows.terms and pin.all():  # one row fixes the constant
+            stair[0] += 1 if stair[0] == 1 else -1
+        z = np.append((0.0 - w * g)[:, 0], np.zeros(len(self.rows.terms)))
+        stair = np.append(stair, np.full(len(self.rows.terms), 2))
+        if value is not None:
+            return Start(stair, z, value / self.unit)
+        return Start(stair, z, max(float(np.abs(g).max()), TIED) * self.reach())
+
     def _at_slope(self, j: Ints, slopes: Floats) -> tuple[Ints, Floats]:
         """Every row at the pin of its j-th slope."""
         z = 0.0 - self.weight[:, 0] / self.z_unit * slopes[np.arange(len(j)), j]
@@ -295,7 +334,8 @@ class KernelMachine(Problem):
         loss = self._declared(given).loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
-        alpha = swept(z[:n] * self.z_unit, unit, np.minimum(unit, self.weight), low, high)
+        own = np.minimum(unit, self.weight * self.slope_unit)
+        alpha = swept(z[:n] * self.z_unit, unit, own, low, high)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
         for k, term in enumerate(self.rows.terms):
@@ -315,7 +355,8 @@ class KernelMachine(Problem):
     def _near(self, alpha: Floats) -> Floats:
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
         largest = np.abs(alpha).max(axis=0, initial=0.0)
-        return (AT_PIN * np.minimum(self.weight, largest) + TOLD * self.z_unit) / self.weight
+        own = np.minimum(self.weight * self.slope_unit, largest)
+        return (AT_PIN * own + TOLD * self.z_unit) / self.weight
 
     def _row_alpha(self, alpha: Floats) -> Floats:
         """Multipliers of rows from those that a user holds: two rows of a point by their signs."""
@@ -446,8 +487,10 @@ class KernelMachine(Problem):
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
         largest = np.maximum(np.abs(alpha).max(axis=0), small)
-        natural = loss.natural_residual(e, a, np.minimum(1.0, largest / self.weight), unit)
-        tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / np.minimum(self.w[:, None], largest)
+        size = np.minimum(self.slope_unit, largest / self.weight)
+        natural = loss.natural_residual(e, a, size, unit)
+        each = np.minimum(self.slope_unit * self.w[:, None], largest)
+        tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / each
         sizes = self._sizes(c, loss, terms)
         known = loss.snapped(e, a, FLOORS * EPS * sizes.max(axis=0))
         gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
@@ -458,7 +501,7 @@ class KernelMachine(Problem):
             gap = gap + np.abs((held - zero) * excess)
         if all(term.name != "intercept" for term in self.rows.terms):  # none may be held then
             violation = np.maximum(violation, np.abs(c.intercept) / unit)
-        least = self.share(c.given) * np.sum(self.weight * loss.steepness, axis=0) * unit
+        least = self.share(c.given) * np.sum(self.weight * loss.cost_of(unit), axis=0)
         relative_gap = relative(gap, self._objective(c, rows, f), least)
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
 
@@ -488,7 +531,11 @@ class KernelMachine(Problem):
     # ------------------------------------------------------------------ problems made from this one
 
     def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
-        if len(self.rows.side) != len(self.y) or self.parameter != "lambda":
+        if (
+            len(self.rows.side) != len(self.y)
+            or self.parameter != "lambda"
+            or self._soft is not None
+        ):
             return super().own_loss(target)
         rows = self.declare(target[:, None], self.given)
         zero = np.zeros((len(target), 1))
@@ -500,6 +547,8 @@ class KernelMachine(Problem):
         """Along another parameter every stair and every variable is the same."""
         lam, given = self._parameters(np.array([t]))
         now = {name: float(value[0]) for name, value in given.items()}
+        if np.isinf(now.get(parameter, 0.0)):
+            raise ValueError(f"{parameter} is infinite here: there is nothing to carry on along it")
         spec = self.spec() | now | {"along": parameter, "lambda_": float(lam[0])}
         problem = type(self)(self.gram, self.y, self.w, **spec)
         return Turned(problem, stair, z, float(lam[0]) if parameter == "lambda" else now[parameter])
@@ -523,6 +572,14 @@ class KernelMachine(Problem):
     def spec(self) -> dict[str, Any]:
         fixed = {"along": self.parameter, "lambda_": self.lambda_, "intercept": self.intercept}
         return fixed | self.given
+
+
+def bisected(rising: Callable[[float], float], ends: Floats) -> float:
+    """Where a rising function comes to zero between the least and the largest of `ends`."""
+    low, high = float(ends.min()), float(ends.max())
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return high
 
 
 def _column(x: Affine, n: int) -> tuple[Floats, Floats]:

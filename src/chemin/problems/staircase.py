@@ -12,6 +12,10 @@ alternating *pins* (z_i is held, the residual h_i moves) and *treads* (h_i is he
         |  | pin 0
         +--+-------+----- z
 
+A tread may rise with z, as a *ramp*: h = level + t soft z. Stairs of one variable share `soft`, so
+that t soft z goes to the other side, and M + t diag(soft) stands for M: between events z is then
+rational in t. At a fixed t, and to first order anywhere, that is an ordinary staircase problem.
+
 No loss has a name here: a problem enters the engine as a `StaircaseSystem`.
 """
 
@@ -24,6 +28,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ..kernels import Ridged
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -122,6 +128,9 @@ class StaircaseSystem:
 
     `boxed` says whose z is a multiplier, measured by the width of its own box; z of the others,
     such as intercepts, is of the residuals' own kind. By default: those that have a Gram row.
+
+    `soft` says how fast treads rise with z, for a unit of t; residuals are measured from there:
+    h = -(M z + t soft z + q + t r).
     """
 
     coupling: Any  # a Coupling or a BlockCoupling: the engine asks for what `Bordered` has
@@ -130,6 +139,7 @@ class StaircaseSystem:
     stairs: Staircases
     unit: tuple[Any, Any]
     boxed: Any = None
+    soft: Any = None  # (N,) of ramps, or None where there are none
 
     def __post_init__(self) -> None:
         rows = self.coupling.has_row
@@ -144,7 +154,30 @@ class StaircaseSystem:
         """The same system at a fixed t, with an artificial residual: g + tau e, along tau."""
         q, stairs = self.q + t * self.r, self.stairs.frozen(t)
         unit = self.units(t), np.zeros(len(self))
-        return replace(self, q=q, r=e, stairs=stairs, unit=unit)
+        still = {"coupling": self._ridged(t), "soft": None}
+        return replace(self, q=q, r=e, stairs=stairs, unit=unit, **still)
+
+    def tangent(self, z: Floats, t: float) -> StaircaseSystem:
+        """A system without ramps that is the same at t, for all z, and to first order at (z, t)."""
+        if self.soft is None:
+            return self
+        rise = self.soft * z
+        out = replace(
+            self, coupling=self._ridged(t), q=self.q - t * rise, r=self.r + rise, soft=None
+        )
+        out.__dict__.update({name: getattr(self, name) for name in ("measured", "_different")})
+        return out
+
+    def boxes(self, t: float, span: Floats) -> Floats:
+        """What multipliers are measured by: how far they can go, or what moves a ramp by a unit."""
+        box, coupling = np.minimum(1.0, span), self._ridged(t)
+        if isinstance(coupling, Ridged):
+            rise = coupling.ridge / np.maximum(self.units(t), np.finfo(np.float64).tiny)
+            box = np.minimum(box, 1.0 / np.maximum(rise, 1.0))
+        return box
+
+    def _ridged(self, t: float) -> Any:
+        return self.coupling if self.soft is None else Ridged(self.coupling, t * self.soft)
 
     @cached_property
     def measured(self) -> Mask:
@@ -188,5 +221,6 @@ class StaircaseSystem:
         return precision * scale + rounding * size + np.finfo(np.float64).tiny
 
     def residual(self, z: Floats, t: float) -> Floats:
-        """h = -(M z + q + t r)."""
-        return -(self.coupling.dot(z) + self.q + t * self.r)
+        """h = -(M z + q + t r), and t soft z in M z."""
+        linear = self.q + t * (self.r if self.soft is None else self.r + self.soft * z)
+        return -(self.coupling.dot(z) + linear)

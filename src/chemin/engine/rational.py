@@ -1,0 +1,150 @@
+"""The walk on ramps: between events z is rational in t, not linear. Same states, same corners.
+
+With ramps (see `problems.staircase`) the free variables obey, G = diag(sigma) M symmetric,
+
+    (G_FF + t D) z_F = b0 + t b1,      D = diag(soft_F) >= 0, zero on plain treads
+
+so that with A = G_FF + t D and y = A^-1 (b1 - D z), all at the place where a move begins,
+
+    z(t + d) = z + d y - d^2 A^-1 D^1/2 (I + d S)^-1 D^1/2 y,      S = D^1/2 A^-1 D^1/2.
+
+With S = U diag(theta) U' every one of the N functions of d is a line and a sum over poles:
+
+    x_i(d) = x_i + d x_i' + sum_k c_ik d^2 / (1 + d theta_k)
+
+z'(t) is the direction of the ordinary walk on the system's tangent. Corners, jumps, ties and rescue
+from round-off happen at one t, so that they are the reference's own: here is only how far a move
+goes, and where z is then.
+
+`RationalWalker` takes all of U, by an eigendecomposition for each event: made to be read, and the
+oracle of the other. `KrylovWalker` takes as much of it as a move needs.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import scipy.linalg
+
+from ..problems.staircase import Floats, Mask, StaircaseSystem
+from .crossing import Search
+from .moves import Form
+from .reference import Move
+from .rescue import RescuedWalker
+from .tolerances import LONG, NOUGHT
+from .trace import CurvedRecorder
+
+# On the way up: what comes later than this many times t is not told from the limit, which rational
+# functions come near to from one side.
+FAR = 1e4
+
+
+class RationalWalker(RescuedWalker):
+    """The reference on ramps: an eigendecomposition for each event."""
+
+    recorder: CurvedRecorder
+    form: Form | None = None
+
+    def __init__(self, system: StaircaseSystem, *args: object) -> None:
+        self.curved = system
+        self.search = Search()
+        super().__init__(system, *args)  # type: ignore[arg-type]
+
+    # ------------------------------------------------------------------ the state
+
+    def refresh(self) -> None:
+        """The same, on the tangent of the system at this place."""
+        pinned = self.stair % 2 == 1
+        self.z[pinned] = self.curved.stairs.level(self.stair, self.t)[pinned]
+        self.system = self.curved.tangent(self.z, self.t)
+        super().refresh()
+
+    # ------------------------------------------------------------------ how far
+
+    def how_far(self, move: Move, t_end: float) -> tuple[float, bool]:
+        self.form = None
+        soft = self.curved.soft[self.free]
+        if not move.t or not np.any(soft):
+            return super().how_far(move, t_end)
+        left, size = abs(t_end - self.t), abs(self.t)
+        falls = abs(t_end) < size
+        if t_end == 0.0 and size <= NOUGHT * self.t_begin / (1.0 - LONG):
+            return left, True
+        reach = min(left, (LONG if falls else FAR) * size)
+        step = self.first_crossing(move, soft, reach)
+        if step < reach:
+            return step, False
+        self.blocking = np.zeros_like(self.blocking)
+        if not np.isfinite(left):  # nothing is met on the way to infinity
+            return size, True
+        return reach, reach == left
+
+    def first_crossing(self, move: Move, soft: Floats, reach: float) -> float:
+        """Where the first variable meets the end of its stair, infinity if none does by `reach`."""
+        self.form = self.expand(move, soft)
+        # What stands at a corner has been settled to leave it: what is left of it is round-off.
+        gaps = np.maximum(self.gaps(), self.corner_width())
+        step, self.blocking = self.search(gaps, move, self.bends(), self.form.near, reach)
+        return step
+
+    def bends(self) -> Floats:
+        """(N, k): the weights of the poles in what moves of each variable, z or h."""
+        assert self.form is not None
+        out = np.zeros((len(self.rows), len(self.form.near)))
+        out[self.free] = self.form.weight
+        h = self.system.coupling.dot(out)
+        return np.where(self.tread[:, None], out, -h)
+
+    def expand(self, move: Move, soft: Floats) -> Form:
+        """All poles: S = U diag(theta) U'."""
+        root = np.sqrt(soft)
+        on_ramp = np.flatnonzero(root)
+        assert self.lu is not None
+        right = np.zeros((len(root), len(on_ramp)))
+        right[on_ramp, np.arange(len(on_ramp))] = root[on_ramp]
+        solved = scipy.linalg.lu_solve(self.lu, right, check_finite=False)  # A^-1 D^1/2
+        S = root[on_ramp, None] * solved[on_ramp]
+        theta, U = np.linalg.eigh(0.5 * (S + S.T))
+        theta = np.clip(theta, 0.0, 1.0 / abs(self.t))  # G is positive semi-definite on rows
+        part = U.T @ (root * move.z[self.free])[on_ramp]
+        return Form(-move.t * theta, np.ascontiguousarray(-move.t * (solved @ U) * part))
+
+    def advance(self, move: Move, step: float, t: float) -> None:
+        """To the new place. The end of a rational move is solved for, not extrapolated: what meets
+        a pin stands at it, and the others as they must.
+        """
+        if self.form is None:
+            super().advance(move, step, t)
+            self.refresh()
+            self.factor()
+            return
+        free, came_from, z = self.free, self.t, self.z + step * move.z
+        z[free] += self.form.off(step)
+        end, ends = z.copy(), self.blocking & self.tread
+        for side in (0, 1):
+            corner = self.system.stairs.level(self.stair + 2 * side - 1, t)
+            end[ends[side]] = corner[ends[side]]
+        end[free] += self.left_over(move, end, t, ends.any(axis=0)[free])
+        rate = move.z[free] + (end - z)[free] / step
+        self.recorder.curve(came_from, t, free, rate, step, self.form)
+        # As a replay of the move has it, to the last bit: its round-off is seen and corrected next.
+        self.z[free] += rate * step + self.form.off(step)
+        self.t = t
+        self.refresh()
+        self.factor()
+        self.progress(t, self.passed)
+
+    def left_over(self, move: Move, z: Floats, t: float, held: Mask) -> Floats:
+        """What free variables are off the solution at t, but for those that are held."""
+        system = self.curved.frozen(t, np.zeros_like(z))
+        drift = system.stairs.off(self.stair, system.residual(z, 0.0), 0.0)
+        off, rest = np.zeros(len(self.free)), self.free[~held]
+        if len(rest):
+            A = system.coupling.block(rest, rest)
+            with warnings.catch_warnings():  # nearly singular: what is off is little all the same
+                warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
+                lu = scipy.linalg.lu_factor(A, check_finite=False)
+            x = scipy.linalg.lu_solve(lu, (self.sigma * drift)[rest], check_finite=False)
+            off[~held] = np.where(np.isfinite(x), x, 0.0)
+        return off

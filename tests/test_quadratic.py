@@ -1,0 +1,342 @@
+"""Losses with quadratic pieces: paths that are rational in lambda, against solvers from outside."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, minimize_scalar
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+
+from chemin import (
+    PathQuadraticSVC,
+    expectile_path,
+    kernel_ridge_path,
+    quadratic_svc_path,
+    quadratic_svr_path,
+    svc_path,
+)
+from chemin.engine.krylov import KrylovWalker
+from chemin.engine.rational import RationalWalker
+from contract import LABELS as LABELLED
+from contract import NUMBERS, assert_walked, between, make_data, make_tied
+
+GAMMA = 0.3
+with_and_without = pytest.mark.parametrize("intercept", [True, False], ids=["b", "no b"])
+
+
+def labels(n=40):
+    X, y = make_data(LABELLED, n)
+    return X, y, np.where(y == 1, 1.0, -1.0)
+
+
+def solved(K, slope, value, lam, intercept):
+    """f at the points by a quasi-Newton method on coefficients: a smooth convex problem."""
+    n = len(K)
+    root = np.linalg.cholesky(K + 1e-13 * np.eye(n))
+
+    def target(x):
+        c, b = x[:n], x[n] * intercept
+        f = root @ c + b
+        g = slope(f)
+        gradient = np.append(lam * c + root.T @ g, intercept * g.sum())
+        return 0.5 * lam * c @ c + value(f).sum(), gradient
+
+    options = {"maxiter": 20000, "maxfun": 200000, "ftol": 1e-18, "gtol": 1e-12, "maxcor": 60}
+    x = minimize(target, np.zeros(n + 1), jac=True, method="L-BFGS-B", options=options).x
+    return root @ x[:n] + x[n] * intercept
+
+
+def meets(path, X, lam, f, tolerance=2e-6):
+    np.testing.assert_allclose(path.decision_function(X, lam), f, atol=tolerance)
+
+
+# ---------------------------------------------------------------------- solvers from outside
+
+
+@with_and_without
+@pytest.mark.parametrize("rho, h", [(1.0, np.inf), (1.1, 0.2), (0.7, 1.5)])
+def test_svc_meets_a_solver(rho, h, intercept):
+    """Oracle: L-BFGS on the smooth primal problem."""
+    X, y, s = labels()
+    path = quadratic_svc_path(X, y, rho=rho, h=h, gamma=GAMMA, intercept=intercept)
+    K = rbf_kernel(X, gamma=GAMMA)
+
+    def value(f):
+        u = np.maximum(rho - s * f, 0.0)
+        return 0.5 * np.where(u < h, u**2, 2 * min(h, 1e9) * u - min(h, 1e9) ** 2)
+
+    def slope(f):
+        return -s * np.clip(rho - s * f, 0.0, h)
+
+    for part in (0.5, 0.03, 0.002):
+        lam = between(path, part)
+        meets(path, X, lam, solved(K, slope, value, lam, intercept))
+
+
+@with_and_without
+@pytest.mark.parametrize("epsilon, h", [(0.3, np.inf), (0.3, 0.5), (0.0, 0.5)])
+def test_svr_meets_a_solver(epsilon, h, intercept):
+    """Oracle: L-BFGS on the smooth primal problem."""
+    X, y = make_data(NUMBERS)
+    path = quadratic_svr_path(X, y, epsilon=epsilon, h=h, gamma=GAMMA, intercept=intercept)
+    K = rbf_kernel(X, gamma=GAMMA)
+
+    def value(f):
+        u = np.maximum(np.abs(y - f) - epsilon, 0.0)
+        return 0.5 * np.where(u < h, u**2, 2 * min(h, 1e9) * u - min(h, 1e9) ** 2)
+
+    def slope(f):
+        return -np.sign(y - f) * np.clip(np.abs(y - f) - epsilon, 0.0, h)
+
+    for part in (0.5, 0.03, 0.002):
+        lam = between(path, part)
+        meets(path, X, lam, solved(K, slope, value, lam, intercept), 1e-5)
+
+
+@with_and_without
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.8])
+def test_expectile_meets_a_solver(tau, intercept):
+    """Oracle: L-BFGS on the smooth primal problem."""
+    X, y = make_data(NUMBERS)
+    path = expectile_path(X, y, tau=tau, gamma=GAMMA, intercept=intercept)
+    K = rbf_kernel(X, gamma=GAMMA)
+
+    def slope(f):
+        return -np.where(y > f, tau, 1 - tau) * (y - f)
+
+    def value(f):
+        return 0.5 * np.where(y > f, tau, 1 - tau) * (y - f) ** 2
+
+    for part in (0.5, 0.03, 0.002):
+        lam = between(path, part)
+        meets(path, X, lam, solved(K, slope, value, lam, intercept), 1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_kernel_ridge_is_that_of_sklearn(weighted):
+    """Oracle: sklearn's KernelRidge, which has no intercept; there are no events."""
+    X, y = make_data(NUMBERS)
+    w = np.random.default_rng(0).uniform(0.1, 3, len(y)) if weighted else None
+    path = kernel_ridge_path(X, y, gamma=GAMMA, intercept=False, sample_weight=w)
+    assert path.n_events == 0
+    assert_walked(path)
+    for lam in np.geomspace(path.stop, path.start, 7):
+        theirs = KernelRidge(alpha=lam, kernel="rbf", gamma=GAMMA).fit(X, y, sample_weight=w)
+        meets(path, X, lam, theirs.predict(X), 1e-9)
+
+
+def test_kernel_ridge_with_an_intercept_is_a_bordered_system():
+    """Oracle: (K + lambda) alpha + b = y, sum alpha = 0, solved directly."""
+    X, y = make_data(NUMBERS)
+    path = kernel_ridge_path(X, y, gamma=GAMMA)
+    assert_walked(path)
+    K, n = rbf_kernel(X, gamma=GAMMA), len(y)
+    for lam in np.geomspace(path.stop, path.start, 7):
+        A = np.block([[K + lam * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        x = np.linalg.solve(A, np.append(y, 0.0))
+        s = path.at(lam)
+        np.testing.assert_allclose(s.coef, x[:n], atol=1e-9 * np.abs(x).max())
+        assert s.intercept == pytest.approx(x[n], rel=1e-10)
+
+
+def test_squared_hinge_meets_liblinear():
+    """Oracle: liblinear on a square root of K. It has |w|^2 / 2 and no half before the losses."""
+    X, y, _ = labels()
+    path = quadratic_svc_path(X, y, gamma=GAMMA)
+    values, vectors = np.linalg.eigh(rbf_kernel(X, gamma=GAMMA))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    for part in (0.3, 0.03, 0.005):
+        lam = between(path, part)
+        model = LinearSVC(
+            loss="squared_hinge", dual=True, fit_intercept=False, C=1 / (2 * lam), tol=1e-9,
+            max_iter=5_000_000,
+        )  # fmt: skip
+        meets(path, X, lam, model.fit(root, y).decision_function(root), 1e-7)
+
+
+def test_expectile_at_a_half_is_kernel_ridge():
+    """Oracle: kernel ridge with half the weights."""
+    X, y = make_data(NUMBERS)
+    path = expectile_path(X, y, tau=0.5, gamma=GAMMA)
+    ridge = kernel_ridge_path(X, y, gamma=GAMMA, sample_weight=np.full(len(y), 0.5))
+    values = np.geomspace(max(path.stop, ridge.stop), min(path.start, ridge.start), 9)
+    f, g = path.decision_function(X, values), ridge.decision_function(X, values)
+    np.testing.assert_allclose(f, g, atol=1e-10)
+
+
+def test_a_wide_h_is_the_squared_hinge():
+    """Oracle: the squared hinge. With h beyond every margin nothing is linear."""
+    X, y, _ = labels()
+    wide = quadratic_svc_path(X, y, h=100.0, gamma=GAMMA)
+    squared = quadratic_svc_path(X, y, gamma=GAMMA)
+    np.testing.assert_allclose(wide.breakpoints, squared.breakpoints, rtol=1e-11)
+
+
+def test_a_narrow_h_is_the_svm():
+    """Oracle: the C-SVM. The Huber hinge, divided by h, tends to the hinge as h falls."""
+    X, y, _ = labels()
+    h, lam = 1e-7, 0.05
+    huber = quadratic_svc_path(X, y, h=h, gamma=GAMMA, stop=0.5 * lam * h, intercept=True)
+    svm = svc_path(X, y, gamma=GAMMA, stop=0.5 * lam)
+    np.testing.assert_allclose(
+        huber.decision_function(X, lam * h), svm.decision_function(X, lam), atol=1e-5
+    )
+
+
+# ---------------------------------------------------------------------- starts
+
+
+def test_the_huber_start_is_known():
+    """Oracle: closed form. Without an intercept all are at h for lambda >= h max(Q1)/(rho - h)."""
+    X, y, s = labels()
+    path = quadratic_svc_path(X, y, rho=1.1, h=0.2, gamma=GAMMA)
+    Q = s[:, None] * s * rbf_kernel(X, gamma=GAMMA)
+    assert path.start == pytest.approx(0.2 * Q.sum(axis=1).max() / 0.9, rel=1e-12)
+    assert path.closed_above
+    np.testing.assert_allclose(path.at(10 * path.start).alpha, 0.2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("h", [np.inf, 3.0])
+def test_all_are_on_the_slope_at_the_start(h):
+    """Oracle: closed form. (Q + lambda) alpha = lambda rho."""
+    X, y, s = labels()
+    path = quadratic_svc_path(X, y, h=h, gamma=GAMMA)
+    Q = s[:, None] * s * rbf_kernel(X, gamma=GAMMA)
+    alpha = np.linalg.solve(Q + path.start * np.eye(len(y)), np.full(len(y), path.start))
+    np.testing.assert_allclose(path.at(path.start).alpha, alpha, rtol=1e-12)
+
+
+# ---------------------------------------------------------------------- the two walks
+
+
+@pytest.mark.parametrize("h", [np.inf, 0.2])
+@with_and_without
+def test_krylov_meets_the_reference(h, intercept):
+    """Oracle: the reference, by eigendecompositions: the same events."""
+    X, y, _ = labels(120)
+    options = {"h": h, "rho": 1.1, "gamma": GAMMA, "intercept": intercept}
+    fast = quadratic_svc_path(X, y, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHEMIN_ENGINE", "reference")
+        slow = quadratic_svc_path(X, y, **options)
+    for name in ("variable", "from", "to"):
+        np.testing.assert_array_equal(fast.events[name], slow.events[name])
+    np.testing.assert_allclose(fast.breakpoints, slow.breakpoints, rtol=1e-10)
+    few, all_ = (np.diff(p._trace.moves.poles).max() for p in (fast, slow))
+    assert few < all_ / 3
+
+
+def test_early_stop_changes_nothing_but_the_work(monkeypatch):
+    """Oracle: the same search to the end of every function."""
+    X, y, _ = labels(80)
+    tally = []
+
+    def walk(early):
+        made = RationalWalker.__init__
+
+        def remember(self, *args):
+            made(self, *args)
+            self.search.early_stop = early
+            if isinstance(self, KrylovWalker):
+                tally.append(self.search)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(RationalWalker, "__init__", remember)
+            return quadratic_svc_path(X, y, rho=1.1, h=0.2, gamma=GAMMA)
+
+    some, every = walk(True), walk(False)
+    np.testing.assert_allclose(some.breakpoints, every.breakpoints, rtol=1e-12)
+    steps = [search.steps / search.functions for search in tally]
+    assert 1.0 <= steps[0] < 1.3 < steps[1]
+
+
+# ---------------------------------------------------------------------- turns
+
+
+@pytest.mark.parametrize("data", [make_data, make_tied])
+@with_and_without
+def test_around_a_rectangle_of_h_and_rho(data, intercept):
+    """Oracle: the solution at which the chain began; and certificates all the way."""
+    X, y = data(LABELLED)
+    path = quadratic_svc_path(X, y, rho=1.1, h=0.4, gamma=GAMMA, intercept=intercept)
+    begin = between(path, 0.05)
+    chain = [path.turn("h", at=begin, stop=0.9)]
+    chain.append(chain[-1].turn("rho", at=0.9, stop=0.6))
+    chain.append(chain[-1].turn("lambda", at=0.6, stop=begin / 3))
+    chain.append(chain[-1].turn("h", at=chain[-1].stop, stop=0.4))
+    chain.append(chain[-1].turn("rho", at=0.4, stop=1.1))
+    chain.append(chain[-1].turn("lambda", at=1.1, stop=begin))
+    for part in chain:
+        assert part.complete, part.reason
+        assert_walked(part, above=False, n_random=50)
+    f, g = path.decision_function(X, begin), chain[-1].decision_function(X, begin)
+    np.testing.assert_allclose(f, g, atol=1e-9)
+
+
+def test_turns_of_the_svr():
+    """Oracle: a path at the tube and the h turned to."""
+    X, y = make_data(NUMBERS)
+    path = quadratic_svr_path(X, y, epsilon=0.3, h=0.8, gamma=GAMMA)
+    lam = between(path, 0.05)
+    wider = path.turn("epsilon", at=lam, stop=0.7)
+    steeper = wider.turn("h", at=0.7, stop=2.0)
+    for part in (wider, steeper):
+        assert_walked(part, above=False)
+    direct = quadratic_svr_path(X, y, epsilon=0.7, h=2.0, gamma=GAMMA, stop=0.9 * lam)
+    f, g = steeper.decision_function(X, 2.0), direct.decision_function(X, lam)
+    np.testing.assert_allclose(f, g, atol=1e-9)
+
+
+def test_an_infinite_h_does_not_move():
+    X, y, _ = labels()
+    path = quadratic_svc_path(X, y, gamma=GAMMA)
+    with pytest.raises(ValueError, match="infinite"):
+        path.turn("h", at=between(path, 0.1))
+
+
+# ---------------------------------------------------------------------- choosing
+
+
+@pytest.mark.parametrize("h", [np.inf, 0.2])
+def test_curves_are_exact(h):
+    """Oracle: predictions of a path for each fold, at random values of lambda."""
+    X, y, _ = labels(60)
+    folds, options = StratifiedKFold(3), {"rho": 1.1, "h": h, "gamma": GAMMA}
+    model = PathQuadraticSVC(cv=folds, **options).fit(X, y)
+    assert model.curve_.exact
+    low, high = model.curve_.range
+    high = min(high, model.path_.start)
+    values = np.random.default_rng(0).uniform(np.log(low * 1.001), np.log(high * 0.999), 50)
+    values = np.exp(values)
+    wrong = np.zeros(len(values))
+    for train, test in folds.split(X, y):
+        path = quadratic_svc_path(X[train], y[train], start=high, stop=low, **options)
+        wrong += (path.predict(X[test], values) != y[test][:, None]).sum(axis=0)
+    np.testing.assert_allclose(model.curve_(values), wrong / len(y), atol=1e-12)
+    assert model.curve_.minimum <= wrong.min() / len(y) + 1e-12
+
+
+@pytest.mark.parametrize("rho, h", [(1.0, np.inf), (1.1, 0.2), (0.7, 1.0)])
+def test_probabilities_are_those_of_the_loss(rho, h):
+    """Oracle: a search. The f that is best for probability p gives p again."""
+    model = PathQuadraticSVC(rho=rho, h=h)
+
+    def loss(m):
+        u = np.maximum(rho - m, 0.0)
+        return np.where(u < h, u**2, 2 * min(h, 1e9) * u - min(h, 1e9) ** 2)
+
+    for p in (0.1, 0.35, 0.8):
+        best = minimize_scalar(
+            lambda f, p=p: p * loss(f) + (1 - p) * loss(-f), bounds=(-rho, rho), method="bounded",
+            options={"xatol": 1e-10},
+        ).x  # fmt: skip
+        model._f = lambda X, f=best: np.array([f])
+        np.testing.assert_allclose(model.predict_proba(None), [[1 - p, p]], atol=1e-5)
+
+
+def test_there_is_nothing_to_hand_over():
+    X, y, _ = labels()
+    model = PathQuadraticSVC(cv=3, gamma=GAMMA).fit(X, y)
+    with pytest.raises(NotImplementedError, match="scikit-learn"):
+        model.to_sklearn()
