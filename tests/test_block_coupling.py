@@ -137,7 +137,7 @@ def test_laplacian_path(seed, m, extra, monkeypatch):
     slow = problem.path()
     f = {}
     for name, trace in (("compiled", fast), ("reference", slow)):
-        assert trace.complete, (name, trace.reason)
+        assert trace.end.complete, (name, trace.end.text)
         knots = np.unique(np.concatenate([fast.events["t"], slow.events["t"], [STOP]]))
         values = np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])])
         z = trace.solutions(values)
@@ -159,7 +159,7 @@ def test_rows_may_have_units_of_their_own(monkeypatch):
     for engine in ("", "reference"):
         monkeypatch.setenv("CHEMIN_ENGINE", engine)
         trace = problem.path()
-        assert trace.complete, trace.reason
+        assert trace.end.complete, trace.end.text
         values = np.unique(trace.events["t"])
         z = trace.solutions(values)
         assert max(problem.residual(v, z[:, k]) for k, v in enumerate(values)) <= 1e-9

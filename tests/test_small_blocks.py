@@ -52,7 +52,7 @@ def test_block_coupling(violated):
     """Oracles: the optimality conditions from the data; and a count."""
     problem = Laplacian(0, 16, 3)
     trace = problem.path()
-    assert trace.complete, trace.reason
+    assert trace.end.complete, trace.end.text
     knots = np.unique(trace.events["t"])
     values = np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])])
     z = trace.solutions(values)
