@@ -44,8 +44,8 @@ platt = CalibratedClassifierCV(SVC(C=svm.C_, gamma=0.2), ensemble=False).fit(X, 
 # How far from the truth
 # ----------------------
 # The mean squared distance to the true probability, which neither model has seen. On these data
-# the squared hinge is a little nearer. On other draws Platt's scaling is: it is fitted to the labels
-# once more, while the squared hinge has one model for both tasks.
+# the squared hinge is a little nearer. On other draws Platt's scaling is: it is fitted to the
+# labels once more, while the squared hinge has one model for both tasks.
 
 named = {"squared hinge": squared.predict_proba(new), "C-SVM and Platt": platt.predict_proba(new)}
 for name, p in named.items():
