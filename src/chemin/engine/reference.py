@@ -103,7 +103,8 @@ class Walker:
         self.far = abs(t_end) if np.isfinite(t_end) else 0.0
         move, jumps, first = self.settle(way), 0, abs(self.t)
         while most is None or most > 0:
-            if not self.passed:  # the walk begins at its first event
+            # The walk begins at its first event; one of a few steps is part of another.
+            if not self.passed and most is None:
                 self.t_begin = max(abs(self.t), NEAR_ZERO * first)
             move = self.on_drift(way, move)
             step, arrives = self.how_far(move, t_end)
