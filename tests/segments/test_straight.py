@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from chemin.kernels import make_kernel
-from chemin.segments import Straight
+from chemin.segments import Straight, f_at
 from contract import CASES, NUMBERS, make_data, make_tied, random_values
 
+CURVED = [case for case in CASES if getattr(case.loss, "curved", False)]
+STRAIGHT = [case for case in CASES if case not in CURVED]
 GAMMA = 0.5
 CLOSE = 1e-11  # or, where round-off is larger than that,
 FLOORS = 10  # times what the certificate says of it
@@ -60,7 +62,7 @@ def distance(path, pieces, new, values):
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("make", [make_data, make_tied])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", STRAIGHT, ids=lambda case: case.name)
 def test_pieces_are_the_predictions(case, make, kernel):
     """Oracle: Path.decision_function at random values, above the start too."""
     rng = np.random.default_rng(0)
@@ -76,7 +78,20 @@ def test_pieces_are_the_predictions(case, make, kernel):
         assert distance(path, pieces, new, values) < 1.0
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CURVED, ids=lambda case: case.name)
+def test_curved_pieces_are_the_predictions(case):
+    """Oracle: Path.decision_function at random values."""
+    X, y = make_data(case)
+    path = case(X, y, kernel="rbf", gamma=GAMMA)
+    new = np.random.default_rng(0).normal(size=(5, X.shape[1]))
+    values = random_values(path, 60)
+    values = values[values <= path.start]
+    f = f_at(path.segments(crossing(case, "rbf", X, new)), path.coordinate.to_u(values))
+    predicted = path.decision_function(new, values).T
+    np.testing.assert_allclose(f, predicted, rtol=0, atol=1e-9 * np.abs(predicted).max())
+
+
+@pytest.mark.parametrize("case", STRAIGHT, ids=lambda case: case.name)
 def test_pieces_adjoin(case):
     """Oracle: an invariant, no gap and no overlap from one end to the other."""
     X, y = make_data(case)
