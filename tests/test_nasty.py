@@ -282,11 +282,16 @@ REGRESSIONS = {
                h=0.2),
     ],
     quadratic_svr_path: [
+        recipe(4161632975, 12, 2, "grid", 0.7, "binary", "tiny", False, rbf(10.0), epsilon=0.0,
+               h=2.0),
+        recipe(1031734994, 14, 3, "twelve orders", 0.3, "binary", "tiny", False, rbf(1.0),
+               epsilon=0.0, h=0.01),
         recipe(3429537581, 4, 2, "constant feature", 0.3, "normal", "one huge", True, rbf(0.01),
                epsilon=1.0),
         recipe(582104010, 12, 2, "twelve orders", 0.7, "binary", "one huge", False, rbf(100.0)),
     ],
     expectile_path: [
+        recipe(1068608974, 2, 4, "normal", 0.7, "binary", "none", False, rbf(10.0), tau=0.5),
         recipe(1472751432, 16, 4, "normal", 0.0, "normal", "twelve orders", False,
                {"kernel": "poly", "gamma": 1.0, "degree": 3, "coef0": 1.0}, tau=0.9),
     ],

@@ -190,7 +190,6 @@ class KrylovWalker(RationalWalker):
             return super().first_crossing(move, soft, reach)
         root = np.sqrt(soft)
         space = Space(chol, root, root * move.z[self.free])
-        gaps = np.maximum(self.gaps(), self.corner_width())
         allowed = PART * float(self.tolerance[self.free[soft > 0]].min())
         acted = np.zeros((len(self.rows), 0))
         poles = self.poles
@@ -198,7 +197,9 @@ class KrylovWalker(RationalWalker):
             space.grow(poles)
             acted = np.hstack([acted, self._act(space.W[acted.shape[1] :])])
             near, C = space.form(move.t, 1.0 / abs(self.t))
-            step, self.blocking = self.search(gaps, move, acted @ C, near, reach)
+            bends = acted @ C
+            gaps = self.open_gaps(move, bends, near, reach)
+            step, self.blocking = self.search(gaps, move, bends, near, reach)
             length = min(step, reach)
             # Residuals are measured by t: on the way down tolerances shrink with it.
             shrunk = min(1.0, abs(1.0 + move.t * length / self.t))
@@ -210,7 +211,7 @@ class KrylovWalker(RationalWalker):
                 reach = 0.5 * length  # no event there: the move ends all the same
         self.poles = max(FIRST, min(poles, len(space.W)) - 1)
         self.form = Form(near, np.ascontiguousarray(self._columns(space.W) @ C))
-        self.turns = Form(near, acted @ C)
+        self.turns = Form(near, bends)
         change = length * move.z[self.free] + self.form.off(length)
         left = np.abs(self._unsolved(move, change, move.t * length))
         if np.all(left <= REALLY * shrunk * self.tolerance[self.free]):
@@ -242,8 +243,10 @@ class KrylovWalker(RationalWalker):
 
     def advance(self, move: Move, step: float, t: float) -> None:
         form, turns, tread = self.form, self.turns, self.tread.copy()
+        blocked = bool(self.blocking.any())
+        self.arrival = None
         super().advance(move, step, t)
-        if form is None or turns is None:
+        if form is None or turns is None or not blocked:  # or the next move begins anew
             return
         bent = turns.rate(step)
         z, h = move.z + np.where(tread, bent, 0.0), move.h + np.where(tread, 0.0, bent)

@@ -73,20 +73,30 @@ class RationalWalker(RescuedWalker):
             return left, True
         reach = min(left, (LONG if falls else FAR) * size)
         step = self.first_crossing(move, soft, reach)
+        if not np.isfinite(left) and not self.blocking.any():
+            return min(step, size), True  # nothing is met, or told from the limit at infinity
         if step < reach:
             return step, False
         self.blocking = np.zeros_like(self.blocking)
-        if not np.isfinite(left):  # nothing is met on the way to infinity
-            return size, True
         return reach, reach == left
 
     def first_crossing(self, move: Move, soft: Floats, reach: float) -> float:
         """Where the first variable meets the end of its stair, infinity if none does by `reach`."""
         self.form = self.expand(move, soft)
-        # What stands at a corner has been settled to leave it: what is left of it is round-off.
-        gaps = np.maximum(self.gaps(), self.corner_width())
-        step, self.blocking = self.search(gaps, move, self.bends(), self.form.near, reach)
+        bends, near = self.bends(), self.form.near
+        gaps = self.open_gaps(move, bends, near, reach)
+        step, self.blocking = self.search(gaps, move, bends, near, reach)
         return step
+
+    def open_gaps(self, move: Move, bends: Floats, near: Floats, reach: float) -> Floats:
+        """Gaps that can close. What stands at a corner has been settled to leave it, and what is
+        left of it is round-off: it stands as far as that from it, and cannot be there by moving
+        less.
+        """
+        gaps, width = self.gaps(), self.corner_width()
+        moves = np.abs(bends) @ np.abs(reach * reach / (1.0 - reach * near))
+        still = (gaps <= width) & (reach * np.abs(move.closing) + moves <= width)
+        return np.where(still, np.inf, np.maximum(gaps, width))
 
     def bends(self) -> Floats:
         """(N, k): the weights of the poles in what moves of each variable, z or h."""
