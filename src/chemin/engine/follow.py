@@ -286,9 +286,7 @@ class Walk:
         system = self.system
         box = system.boxes(t, system.stairs.span(t))
         box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
-        rows = system.coupling.has_row
-        act = lambda z: system.coupling.dot(z)[rows]  # noqa: E731
-        recorder = make_recorder(system, box, system.pull, self.max_events, act)
+        recorder = make_recorder(system, box, system.pull, self.max_events, system.coupling.dot)
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)

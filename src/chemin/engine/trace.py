@@ -44,7 +44,7 @@ class Recorder:
         # The box of what is no multiplier is infinite.
         self.box = np.ones(0) if box is None else box
         self.pull, self.max_events = pull, max_events
-        self.act = act  # how residuals of rows change with z
+        self.act = act  # how residuals change with z
         # Of moves: t0, t1, length and number of entries; the entries in chunks, as they came.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
         self.chunks: list[tuple[NDArray[np.int32], Floats]] = []
@@ -87,8 +87,7 @@ class Recorder:
     ) -> bool:
         """Whether a multiplier moves, and residuals with it, by more than nothing.
 
-        Where residuals stand still what moves is round-off of a nearly singular system, or
-        multipliers are handed from one copy of a row to another: f is the same.
+        Where residuals stand still what moves is round-off of a nearly singular system.
         """
         if len(self.box) == 0:  # of a walk whose moves are not kept
             return False
@@ -97,6 +96,8 @@ class Recorder:
         size = length if t0 == t1 else max(abs(t0), abs(t1))
         if not core.size or core.max() * size <= NOTHING:
             return False
+        if t0 == t1:
+            return True
         change = np.zeros(len(self.box))
         change[index[multiplier]] = size * rate[multiplier]
         return bool(np.abs(self.act(change)).max() > NOTHING * self.pull(max(abs(t0), abs(t1))))
