@@ -583,6 +583,6 @@ def _kernel_data(
 ) -> tuple[Kernel, Floats, Floats]:
     given = similar["kernel"]
     name = "K" if isinstance(given, str) and given == "precomputed" else "X"
-    points = check_matrix(X, name)
+    points = given.points(X) if isinstance(given, Kernel) else check_matrix(X, name)
     weight = check_weights(sample_weight, len(points))
     return make_kernel(**similar, X=points, sample_weight=weight), points, weight
