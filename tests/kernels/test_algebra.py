@@ -216,8 +216,6 @@ def test_function_transformers_map_too():
     masses = RNG.uniform(1, 5, size=(60, 3))
     force = np.log(masses[:, 0] * masses[:, 1] / masses[:, 2] ** 2)
     logs = FunctionTransformer(np.log).fit(masses)
-    path = chemin.svr_path(
-        masses, force, kernel=Linear().after(logs), epsilon=1e-6, stop=1e-3
-    )
+    path = chemin.svr_path(masses, force, kernel=Linear().after(logs), epsilon=1e-6, stop=1e-3)
     f = path.decision_function(masses, path.stop)
     assert np.abs(f - force).max() < 1e-5

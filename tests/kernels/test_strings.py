@@ -14,9 +14,7 @@ TEXTS = ["abracadabra", "cadabra", "barbara", "abba", "été à la mer", "αβγ
 def naive(x, z, k, blended=False):
     total = 0
     for length in range(1 if blended else k, k + 1):
-        a, b = (
-            Counter(s[i : i + length] for i in range(len(s) - length + 1)) for s in (x, z)
-        )
+        a, b = (Counter(s[i : i + length] for i in range(len(s) - length + 1)) for s in (x, z))
         total += sum(a[u] * b[u] for u in a)
     return float(total)
 
@@ -58,7 +56,8 @@ def test_promoters(load_data):
     for i, j in pairs:
         assert K[i, j] == naive(X[i], X[j], 3)
     path = chemin.svc_path(X, y, kernel=Spectrum(5, normalised=True))
-    wrong = path.leave_one_out(path.breakpoints[::10]) != y[:, None]
+    f = path.leave_one_out(path.breakpoints[::10])
+    wrong = (f > 0) != (y > 0)[:, None]
     assert wrong.sum(axis=0).min() <= 4
 
 

@@ -32,14 +32,14 @@ def stack(kernels, X):
 
 def dual_by_conic_solver(matrices, signs, C):
     """max sum a - 1/(2 lambda) max_m a'YK_mYa over 0 <= a <= 1, a'y = 0: a conic problem."""
-    M, n = len(matrices), len(signs)
+    n = len(signs)
     lambda_ = 1.0 / C
     roots = []
     for K in matrices:
         values, vectors = np.linalg.eigh(K)
         keep = values > 1e-12 * values.max()
         roots.append((np.sqrt(values[keep])[:, None] * vectors[:, keep].T) * signs)
-    # Variables a and u; |R_m a|² <= 2 lambda u, as (u + s, u - s, 2 sqrt(..)) in a second-order cone.
+    # Variables a and u; |R_m a|² <= 2 lambda u is a second-order cone.
     rows, rhs, cones = [], [], []
     rows.append(sp.csr_matrix(np.append(signs, 0.0)))
     rhs.append(np.zeros(1))

@@ -9,7 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from chemin import KernelPerceptron, PathSVC, RosenblattPerceptron, margin_bound, margins
+from chemin import (
+    KernelPerceptron,
+    PathSVC,
+    RosenblattPerceptron,
+    margin_bound,
+    margins,
+    svc_path,
+)
 from chemin.kernels import RBF, Polynomial, Spectrum
 
 
@@ -194,3 +201,15 @@ def test_bound_of_a_kernel_machine():
         margin_bound(model, X, y, delta=1.5)
     with pytest.raises(ValueError, match="labels among"):
         margins(model, X, y + 5)
+
+
+def test_a_path_of_separated_data_says_so():
+    """Oracle: LIBSVM with a huge C for the margin; overlapping classes are not separated."""
+    X, y = separable(1)
+    gamma = margins(SVC(kernel="linear", C=1e8, tol=1e-10).fit(X, y), X, y).of_separator
+    reason = svc_path(X, y, kernel="linear", stop=0).reason
+    assert "separated" in reason and float(reason.rsplit(maxsplit=1)[-1]) == pytest.approx(
+        gamma, rel=1e-3
+    )
+    y[:4] = 1 - y[:4]
+    assert "separated" not in svc_path(X, y, kernel="linear", stop=0).reason

@@ -157,8 +157,8 @@ class Restricted(_Around):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        columns = np.atleast_1d(np.asarray(self.columns, dtype=object)).tolist()
-        whole = all(isinstance(j, Integral) and not isinstance(j, bool) and j >= 0 for j in columns)
+        columns: list[Any] = np.atleast_1d(np.asarray(self.columns, dtype=object)).tolist()
+        whole = all(_is_index(j) for j in columns)
         if not columns or not whole or len(set(columns)) < len(columns):
             raise ValueError(
                 f"columns must be different integers >= 0, at least one, got {self.columns!r}."
@@ -258,6 +258,11 @@ def check_kernel(value: Any, name: str) -> Kernel:
             f"{name} must be a kernel object, such as chemin.kernels.RBF(gamma=1.0), got {value!r}."
         )
     return value
+
+
+def _is_index(value: Any) -> bool:
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    return whole and int(value) >= 0
 
 
 def _bracketed(kernel: Kernel) -> str:

@@ -120,7 +120,6 @@ class Polynomial(BlockKernel):
             if digit == "1":
                 block *= base
 
-
     def n_features(self, d: int) -> int:
         """Return how many monomials the kernel has: the dimension of `feature_map`.
 

@@ -35,7 +35,8 @@ class Spectrum(Kernel):
 
     References
     ----------
-    Leslie, Eskin, Noble (2002). The spectrum kernel: a string kernel for SVM protein classification.
+    Leslie, Eskin, Noble (2002). The spectrum kernel: a string kernel for SVM protein
+    classification. PSB 7.
 
     Examples
     --------

@@ -11,7 +11,6 @@ from sklearn.svm import SVC
 
 from .._checks import check_inside
 from ..kernels import Kernel, Linear, make_kernel
-from ._labels import two_classes
 
 Floats = NDArray[np.float64]
 
@@ -120,7 +119,7 @@ class Expansion:
         if len(self.coef) == 0:
             return 0.0
         own = self.kernel.combine(self.points, self.points, self.coef[:, None])[:, 0]
-        return float(np.sqrt(max(self.coef @ own, 0.0)))
+        return float(np.sqrt(max(float(self.coef @ own), 0.0)))
 
     def radius(self, X: Any) -> float:
         """The largest norm of a point, in the space of the kernel."""
@@ -130,7 +129,7 @@ class Expansion:
             Z = points
         if Z is not None:
             return float(np.sqrt(np.einsum("ij,ij->i", Z, Z).max()))
-        own = [self.kernel.cross(row[None], row[None])[0, 0] for row in points]
+        own = [float(self.kernel.cross(row[None], row[None])[0, 0]) for row in points]
         return float(np.sqrt(max(own)))
 
 

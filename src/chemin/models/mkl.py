@@ -296,7 +296,9 @@ class _MKL(BaseEstimator):
                 f"kernels[{int(scales.argmin())}] is 0 at all points, expected one that is not."
             )
         matrices /= scales[:, None, None]
-        weighing = Weighing(matrices, self._machine(y[used], weight[used]), self.norm, self.intercept)
+        weighing = Weighing(
+            matrices, self._machine(y[used], weight[used]), self.norm, self.intercept
+        )
         place, self.n_iter_ = self._weigh(weighing, y[used])
         self.weights_ = np.where(place.d > NEGLIGIBLE * place.d.max(), place.d, 0.0)
         self.gap_ = place.left / abs(place.value) if place.value else place.left
@@ -309,7 +311,8 @@ class _MKL(BaseEstimator):
                 stacklevel=3,
             )
         active = np.flatnonzero(self.weights_)
-        scaled = [Scaled(parts[m], float(self.weights_[m] / scales[m])) for m in active]
+        share = self.weights_ / scales
+        scaled: list[Kernel] = [Scaled(parts[m], float(share[m])) for m in active]
         self.kernel_ = reduce(Sum, scaled)
         self._learn(points, used, place.solved)
         return self
@@ -342,7 +345,9 @@ class _MKL(BaseEstimator):
             raise ValueError('norm must be finite: for equal weights use weighting="uniform".')
         known = ("mkl", "uniform", "alignment")
         if self.weighting not in known:
-            raise ValueError(f"weighting must be one of {', '.join(known)}, got {self.weighting!r}.")
+            raise ValueError(
+                f"weighting must be one of {', '.join(known)}, got {self.weighting!r}."
+            )
 
     def _parts(self, points: Floats, weight: Floats) -> list[Kernel]:
         if self.kernels is None:

@@ -86,9 +86,7 @@ class _Perceptron(ClassifierMixin, BaseEstimator):
         )
         return points
 
-    def _passes(
-        self, rule: _Mistakes, similarity: Callable[[int], Floats]
-    ) -> tuple[Floats, float]:
+    def _passes(self, rule: _Mistakes, similarity: Callable[[int], Floats]) -> tuple[Floats, float]:
         """Walk through the points until a pass has no mistake; counts and bias, averaged over all
         points looked at, as they are after each.
         """
