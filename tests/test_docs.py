@@ -15,6 +15,7 @@ MODULES = {
     "": chemin,
     "datasets.": chemin.datasets,
     "display.": display,
+    "kernels.": chemin.kernels,
     "selection.": chemin.selection,
 }
 

@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from . import datasets, selection
+from . import datasets, kernels, selection
 from .api import (
     expectile_path,
     kernel_ridge_path,
@@ -15,7 +15,19 @@ from .api import (
     svc_path,
     svr_path,
 )
-from .models import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
+from .models import (
+    KernelPerceptron,
+    MKLClassifier,
+    MKLRegressor,
+    PathLasso,
+    PathNuSVR,
+    PathQuadraticSVC,
+    PathSVC,
+    PathSVR,
+    RosenblattPerceptron,
+    margin_bound,
+    margins,
+)
 from .path import Path, Solution, load
 
 try:
@@ -24,19 +36,26 @@ except PackageNotFoundError:  # a source tree on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "KernelPerceptron",
+    "MKLClassifier",
+    "MKLRegressor",
     "Path",
     "PathLasso",
     "PathNuSVR",
     "PathQuadraticSVC",
     "PathSVC",
     "PathSVR",
+    "RosenblattPerceptron",
     "Solution",
     "__version__",
     "datasets",
     "expectile_path",
     "kernel_ridge_path",
+    "kernels",
     "lasso_path",
     "load",
+    "margin_bound",
+    "margins",
     "nu_svr_path",
     "one_class_path",
     "quadratic_svc_path",

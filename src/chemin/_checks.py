@@ -175,6 +175,24 @@ def check_memory(n_rows: int, name: str = "X") -> None:
     )
 
 
+def check_array_memory(n_rows: int, n_columns: int, what: str) -> None:
+    """Refuse an array of 8 n m bytes that the available memory cannot hold.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    what : str
+        What the error calls the array.
+    """
+    needed, available = 8 * int(n_rows) * int(n_columns), available_bytes()
+    if available is None or needed <= available:
+        return
+    raise ValueError(
+        f"{what} has {n_rows} rows and {n_columns} columns and needs {needed / GIGABYTE:.1f} GB, "
+        f"but {available / GIGABYTE:.1f} GB of memory are available."
+    )
+
+
 def available_bytes() -> int | None:
     """Return the memory that can be taken without swapping; None where nothing tells."""
     try:

@@ -92,7 +92,8 @@ def svc_path(
     spec = make_spec("svc", along=along, cost=cost, lambda_=lambda_, intercept=intercept)
     walk = _walk(start, stop, max_events, verbose, check_psd)
     similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
-    return _kernel_path("svc", X, y, spec, similar, sample_weight, walk, class_weight)
+    path = _kernel_path("svc", X, y, spec, similar, sample_weight, walk, class_weight)
+    return _explain_separation(path) if stop == 0 and path.complete else path
 
 
 def svr_path(
@@ -542,6 +543,23 @@ def kernel_ridge_path(
 # ---------------------------------------------------------------------- shared
 
 
+def _explain_separation(path: Path) -> Path:
+    """At lambda = 0 a machine that has lost nothing separates the data: the path says so."""
+    if path.parameter != "lambda":
+        return path
+    try:
+        end = path.at(0.0)
+    except ValueError:  # f grows for ever
+        return path
+    signs = np.where(path.y == np.asarray(path.classes_)[1], 1.0, -1.0)
+    squared = float(end.coef @ (signs - end.intercept))  # |f|²: support vectors have y f = 1
+    last = path.breakpoints.min(initial=path.start)
+    return path._explained(
+        f"the data are separated: from lambda = {last:.4g} down "
+        f"nothing changes, and the margin is {1.0 / np.sqrt(squared):.4g}"
+    )
+
+
 def _explain_wide_tube(path: Path, y: Floats, epsilon: Any, intercept: bool) -> Path:
     """A tube that holds all targets leaves nothing to learn: the path says so."""
     half = 0.5 * float(y.max() - y.min()) if intercept else float(np.abs(y).max())
@@ -583,6 +601,6 @@ def _kernel_data(
 ) -> tuple[Kernel, Floats, Floats]:
     given = similar["kernel"]
     name = "K" if isinstance(given, str) and given == "precomputed" else "X"
-    points = check_matrix(X, name)
+    points = given.points(X) if isinstance(given, Kernel) else check_matrix(X, name)
     weight = check_weights(sample_weight, len(points))
     return make_kernel(**similar, X=points, sample_weight=weight), points, weight

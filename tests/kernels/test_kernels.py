@@ -421,7 +421,7 @@ def test_spec_holds_the_settled_gamma():
 def test_from_spec_refused():
     with refuses("spec", "callable", "make_kernel"):
         Kernel.from_spec({"name": "callable"})
-    with refuses("spec must have a name among cosine", "'gauss'"):
+    with refuses("spec must have a name among bilinear, cosine", "'gauss'"):
         Kernel.from_spec({"name": "gauss"})
     with refuses("spec does not fit the kernel 'rbf'", "degree"):
         Kernel.from_spec({"name": "rbf", "gamma": 1.0, "degree": 3})

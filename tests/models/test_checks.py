@@ -3,12 +3,23 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from chemin import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
+from chemin import (
+    KernelPerceptron,
+    MKLClassifier,
+    MKLRegressor,
+    PathLasso,
+    PathNuSVR,
+    PathQuadraticSVC,
+    PathSVC,
+    PathSVR,
+    RosenblattPerceptron,
+)
 
 # The checks use tiny and random data, on which the best model is often the constant one.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning"),
     pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
+    pytest.mark.filterwarnings("ignore:the perceptron still made mistakes"),
 ]
 
 
@@ -20,6 +31,10 @@ pytestmark = [
         PathSVR(cv=3),
         PathNuSVR(cv=3),
         PathLasso(cv=3),
+        RosenblattPerceptron(max_iter=20),
+        KernelPerceptron(max_iter=20),
+        MKLClassifier(),
+        MKLRegressor(),
     ]
 )
 def test_estimator(estimator, check):

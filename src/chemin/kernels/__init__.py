@@ -1,31 +1,53 @@
-"""Similarity between points: kernels by name, by function or by matrix."""
+"""Similarity between points: kernels by name, by function or by matrix, and made of kernels."""
 
-from chemin.kernels._coupling import BlockCoupling, Coupling
+from chemin.kernels._algebra import Mapped, Product, Restricted, Scaled, Sum
+from chemin.kernels._compare import KernelCheck, is_kernel, kernel_alignment
 from chemin.kernels._given import Function, Precomputed
-from chemin.kernels._gram import DenseGram, Gram, LowRankGram, as_gram
 from chemin.kernels._kernel import Kernel
-from chemin.kernels._make import KNOWN, make_kernel, weighted_variance
-from chemin.kernels._named import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
-from chemin.kernels._ridged import Ridged
+from chemin.kernels._make import make_kernel
+from chemin.kernels._named import (
+    RBF,
+    Bilinear,
+    Cosine,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
+from chemin.kernels._strings import Spectrum
+
+# For the layers above, not for users: how variables act on each other.
+from chemin.kernels._coupling import BlockCoupling as BlockCoupling  # isort: skip
+from chemin.kernels._coupling import Coupling as Coupling  # isort: skip
+from chemin.kernels._gram import DenseGram as DenseGram  # isort: skip
+from chemin.kernels._gram import Gram as Gram  # isort: skip
+from chemin.kernels._gram import LowRankGram as LowRankGram  # isort: skip
+from chemin.kernels._gram import as_gram as as_gram  # isort: skip
+from chemin.kernels._make import KNOWN as KNOWN  # isort: skip
+from chemin.kernels._make import weighted_variance as weighted_variance  # isort: skip
+from chemin.kernels._ridged import Ridged as Ridged  # isort: skip
 
 __all__ = [
-    "KNOWN",
     "RBF",
-    "BlockCoupling",
+    "Bilinear",
     "Cosine",
-    "Coupling",
-    "DenseGram",
     "Function",
-    "Gram",
+    "Gaussian",
     "Kernel",
+    "KernelCheck",
     "Laplacian",
     "Linear",
-    "LowRankGram",
+    "Mapped",
     "Polynomial",
     "Precomputed",
-    "Ridged",
+    "Product",
+    "Restricted",
+    "Scaled",
     "Sigmoid",
-    "as_gram",
+    "Spectrum",
+    "Sum",
+    "is_kernel",
+    "kernel_alignment",
     "make_kernel",
-    "weighted_variance",
 ]

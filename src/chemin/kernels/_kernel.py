@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +28,16 @@ class Kernel(ABC):
 
     The matrices that come back are float64 and C-contiguous, to be read only; equal points have
     equal rows and columns, bit by bit.
+
+    Kernels make kernels: `k1 + k2`, `k1 * k2`, `2.0 * k1`, `k1.on(columns)` and
+    `k1.after(transformer)`. They have scikit-learn's parameters, with those of their parts:
+    `get_params`, `set_params`, `clone`.
+
+    Examples
+    --------
+    >>> from chemin.kernels import RBF, Linear
+    >>> 2.0 * RBF(gamma=0.5) + Linear().on([0, 1])
+    2 * RBF(gamma=0.5) + Linear().on([0, 1])
     """
 
     name: ClassVar[str] = ""
@@ -75,9 +87,104 @@ class Kernel(ABC):
         """
         return self.cross(X_new, X) @ coef
 
+    @property
+    def of_strings(self) -> bool:
+        """Whether points are strings; otherwise they are rows of numbers."""
+        return False
+
+    def points(self, X: Any, name: str = "X") -> Array:
+        """Return points as the matrix that the kernel computes with, checked.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or n strings
+        name : str
+            What an error calls the argument.
+        """
+        return check_matrix(X, name)
+
+    # ------------------------------------------------------------------ the algebra
+
+    def __add__(self, other: Any) -> Kernel:
+        from chemin.kernels._algebra import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        from chemin.kernels._algebra import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def on(self, columns: int | Sequence[int]) -> Kernel:
+        """Return the kernel of these columns alone."""
+        from chemin.kernels._algebra import Restricted
+
+        return Restricted(self, columns)  # type: ignore[arg-type]
+
+    def after(self, transformer: Callable[[Any], Any] | Any) -> Kernel:
+        """Return k(phi(x), phi(x')), phi a fitted transformer or a function of a matrix."""
+        from chemin.kernels._algebra import Mapped
+
+        return Mapped(self, transformer)
+
+    # ------------------------------------------------------------------ parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with those of kernels inside after two underscores.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to go into kernels inside.
+        """
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not deep:
+            return own
+        inside = {
+            f"{name}__{key}": value
+            for name, part in own.items()
+            if isinstance(part, Kernel)
+            for key, value in part.get_params().items()
+        }
+        return own | inside
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by the names that `get_params` gives them, and return the kernel.
+
+        Parameters
+        ----------
+        **params : dict
+        """
+        own, known = {field.name for field in fields(self)}, self.get_params()
+        for key, value in sorted(params.items(), key=lambda item: "__" in item[0]):
+            if key not in known and key.partition("__")[0] not in own:
+                raise ValueError(
+                    f"{self!r} has no parameter {key!r}, only {', '.join(sorted(known))}."
+                )
+            name, inside, rest = key.partition("__")
+            if inside:
+                getattr(self, name).set_params(**{rest: value})
+            else:
+                object.__setattr__(self, name, value)
+        check = getattr(self, "__post_init__", None)
+        if check is not None:
+            check()
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a copy whose parameters can be set; a transformer inside stays fitted."""
+        return deepcopy(self)
+
     def spec(self) -> dict[str, Any]:
         """Return the name and the parameters, all of which JSON can hold."""
-        parameters = {field.name: getattr(self, field.name) for field in fields(self)}
+        parameters = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        inside = [value for value in parameters.values() if isinstance(value, dict)]
+        if any(value["name"] == "callable" for value in inside):
+            return {"name": "callable"}
         return {"name": self.name, **parameters}
 
     @staticmethod
@@ -100,6 +207,10 @@ class Kernel(ABC):
             raise ValueError(
                 f"spec must have a name among {', '.join(sorted(Kernel._by_name))}, got {name!r}."
             )
+        parameters = {
+            key: Kernel.from_spec(value) if isinstance(value, Mapping) else value
+            for key, value in parameters.items()
+        }
         try:
             return Kernel._by_name[name](**parameters)
         except TypeError as error:
@@ -149,6 +260,13 @@ class BlockKernel(Kernel):
     def _self_similarity(self, X: Array) -> Array | None:
         """Return k(x_i, x_i) where it is known exactly, so that round-off cannot move it."""
         return None
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON holds it."""
+    if isinstance(value, Kernel):
+        return value.spec()
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def same_features(X_new: Any, X: Any) -> tuple[Array, Array]:

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import comb
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.special import gammaln
+from sklearn.preprocessing import PolynomialFeatures
 
-from chemin._checks import Array, check_number, check_positive
+from chemin._checks import (
+    Array,
+    check_array_memory,
+    check_gram,
+    check_matrix,
+    check_number,
+    check_positive,
+)
 from chemin.kernels._blocks import Writer
+from chemin.kernels._compare import is_kernel
 from chemin.kernels._kernel import BlockKernel, same_features
 
 DIRECT_ABOVE = 256.0
@@ -23,6 +34,11 @@ differences are taken coordinate by coordinate: exact to the last digits, and sl
 NARROW = 8
 """With at least so many points to a feature, products with X cost far less than with X X': an
 entry costs d products then, but no more than d + 1 variables are ever free."""
+
+
+def narrow(width: int, n: int) -> bool:
+    """Whether a factor of so many columns is worth using for n points."""
+    return NARROW * width <= n
 
 
 def _products(A: Array, B: Array, finish: Callable[[Array], object] | None = None) -> Writer:
@@ -59,7 +75,7 @@ class Linear(BlockKernel):
         return _products(A, B)
 
     def factor(self, X: Array) -> Array | None:
-        if NARROW * X.shape[1] > X.shape[0] or not np.isfinite(np.einsum("ij,ij->", X, X)):
+        if not narrow(X.shape[1], len(X)) or not np.isfinite(np.einsum("ij,ij->", X, X)):
             return None
         return X
 
@@ -103,6 +119,93 @@ class Polynomial(BlockKernel):
             np.multiply(block, block, out=block)
             if digit == "1":
                 block *= base
+
+    def n_features(self, d: int) -> int:
+        """Return how many monomials the kernel has: the dimension of `feature_map`.
+
+        Parameters
+        ----------
+        d : int
+            The number of columns of X.
+
+        Examples
+        --------
+        >>> Polynomial(gamma=1.0, degree=5).n_features(10)
+        2002
+        """
+        return comb(d + self.degree - (self.coef0 == 0), self.degree)
+
+    def feature_map(self, X: Any) -> Array:
+        """Return phi with k(x, x') = phi(x)'phi(x'), one column a monomial x^a, a >= 0:
+
+            phi_a(x) = sqrt(degree! / (a! (degree - |a|)!) gamma^|a| coef0^(degree - |a|)) x^a
+
+        over |a| <= degree, and |a| = degree where coef0 = 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        """
+        points = check_matrix(X)
+        if self.coef0 < 0:
+            raise ValueError(f"coef0 must be >= 0 for a feature map, got {self.coef0:g}.")
+        n, d = points.shape
+        check_array_memory(n, self.n_features(d), "the feature map of X")
+        least = self.degree if self.coef0 == 0 else 0
+        monomials = PolynomialFeatures((least, self.degree), include_bias=least == 0).fit(points)
+        powers = monomials.powers_
+        total = powers.sum(axis=1)
+        log_size = gammaln(self.degree + 1) - gammaln(powers + 1).sum(axis=1)
+        log_size -= gammaln(self.degree - total + 1)
+        size = np.exp(log_size) * self.gamma**total * self.coef0 ** (self.degree - total)
+        features: Array = monomials.transform(points)
+        return features * np.sqrt(size)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bilinear(BlockKernel):
+    """A weighted inner product.
+
+    k(x, x') = x'B x'
+
+    Parameters
+    ----------
+    B : array of shape (d, d)
+        Symmetric and positive semi-definite.
+    """
+
+    name: ClassVar[str] = "bilinear"
+    B: Any
+
+    def __post_init__(self) -> None:
+        B = check_gram(self.B, "B")
+        found = is_kernel(B)
+        if not found:
+            raise ValueError(
+                f"B must be positive semi-definite, but its smallest eigenvalue is "
+                f"{found.smallest:.3g} and its largest {found.largest:.3g}."
+            )
+        object.__setattr__(self, "B", B)
+        values, vectors = np.linalg.eigh(B)
+        object.__setattr__(self, "_root", vectors * np.sqrt(np.maximum(values, 0.0)))
+
+    def _features(self, X: Array, name: str = "X") -> Array:
+        root: Array = self._root  # type: ignore[attr-defined]
+        if X.shape[1] != len(root):
+            raise ValueError(
+                f"{name} has {X.shape[1]} columns, but B has shape {self.B.shape}, expected as "
+                "many rows as X has columns."
+            )
+        return X @ root
+
+    def _writer(self, A: Array, B: Array) -> Writer:
+        return _products(self._features(A), self._features(B))
+
+    def factor(self, X: Array) -> Array | None:
+        return Linear().factor(self._features(X))
+
+    def __repr__(self) -> str:
+        return f"Bilinear(B of shape {self.B.shape})"
 
 
 @dataclass(frozen=True)
@@ -173,6 +276,30 @@ class RBF(BlockKernel):
         left = np.column_stack([U, -half_u, np.ones(len(U))])
         right = np.column_stack([V, np.ones(len(V)), -half_v])
         return left, right, float(max(half_u.max(), half_v.max()))
+
+    def _self_similarity(self, X: Array) -> Array:
+        return np.ones(len(X))
+
+
+@dataclass(frozen=True)
+class Gaussian(BlockKernel):
+    """The Gaussian by its width: RBF(gamma = 1 / (2 width²)).
+
+    k(x, x') = exp(-|x - x'|² / (2 width²))
+
+    Parameters
+    ----------
+    width : float > 0
+    """
+
+    name: ClassVar[str] = "gaussian"
+    width: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", check_positive(self.width, "width"))
+
+    def _writer(self, A: Array, B: Array) -> Writer:
+        return RBF(0.5 / self.width**2)._writer(A, B)
 
     def _self_similarity(self, X: Array) -> Array:
         return np.ones(len(X))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..kernels import Kernel
 from ..path import Solution
 from ..selection import Criterion, CrossValidation, Curve, Family
 
@@ -23,6 +24,7 @@ PRIVATE = ("_data", "_kernel")  # what is learned besides attributes that end in
 class PathEstimator(BaseEstimator):
     """fit: a family of paths, a criterion on it, one point of the path on all rows."""
 
+    kernel: Any = None  # of models that have one
     cv: Any
     scoring: Any
     choose: str
@@ -74,16 +76,25 @@ class PathEstimator(BaseEstimator):
     def _inputs(self, X: ArrayLike) -> NDArray[np.float64]:
         """New points, checked against those of fit."""
         check_is_fitted(self)
+        if self._of_strings:
+            return self.kernel.points(X)
         checked: NDArray[np.float64] = validate_data(
             self, X, dtype=np.float64, order="C", reset=False
         )
         return checked
 
     def _first_inputs(self, X: ArrayLike) -> NDArray[np.float64]:
+        if self._of_strings:
+            return self.kernel.points(X)
         checked: NDArray[np.float64] = validate_data(
             self, X, dtype=np.float64, order="C", ensure_min_samples=2
         )
         return checked
+
+    @property
+    def _of_strings(self) -> bool:
+        """Whether points are strings, which have no features."""
+        return isinstance(self.kernel, Kernel) and self.kernel.of_strings
 
     def _named(self, model: Any) -> Any:
         """A scikit-learn model that knows the columns this one knows."""

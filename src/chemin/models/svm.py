@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 # LIBSVM stops at this violation of optimality, or at what round-off allows.
 TIGHT = 1e-10
 ABOVE_FLOOR = 100.0
+OF_LIBSVM = ("linear", "poly", "rbf", "sigmoid")  # kernels; others are handed over as functions
 
 
 class _PathMachine(PathEstimator):
@@ -99,8 +100,8 @@ class _PathMachine(PathEstimator):
             settled = self._known_kernel.spec()
             options |= {k: v for k, v in settled.items() if k in options}
             options["kernel"] = settled["name"]
-        if options["kernel"] in ("laplacian", "cosine"):
-            options["kernel"] = self._known_kernel.cross
+            if settled["name"] not in OF_LIBSVM:
+                options["kernel"] = self._known_kernel.cross
         model = make(C=self.C_, tol=max(TIGHT, ABOVE_FLOOR * floor), cache_size=1000, **options)
         X, y, weight = self._data
         return self._named(self._with_intercept(model.fit(X, y, sample_weight=weight)))

@@ -72,7 +72,7 @@ class Family:
         check_walk(self.name, self.spec, self.options)
         given = similar.get("kernel", "rbf")
         label = "K" if isinstance(given, str) and given == "precomputed" else "X"
-        self.X = check_matrix(X, label)
+        self.X = given.points(X) if isinstance(given, Kernel) else check_matrix(X, label)
         self.y = y if isinstance(y, np.ndarray) else np.asarray(y)
         if len(self.y) != len(self.X):
             raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self.X)} rows")

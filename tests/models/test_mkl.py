@@ -1,0 +1,183 @@
+"""Multiple kernel learning against convex solvers, single kernels and its own gap."""
+
+import clarabel
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_classification, make_friedman1
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC, SVR
+
+from chemin import MKLClassifier, MKLRegressor
+from chemin.kernels import RBF, Linear, Spectrum
+
+KERNELS = [Linear(), RBF(0.05), RBF(1.0), RBF(0.3).on([0, 1]), RBF(0.3).on(5)]
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return make_classification(60, 6, n_informative=2, n_redundant=0, shuffle=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = make_friedman1(80, n_features=8, noise=0.5, random_state=0)
+    return X, (y - y.mean()) / y.std()
+
+
+def stack(kernels, X):
+    matrices = np.stack([kernel.gram(X) for kernel in kernels])
+    return matrices / matrices.diagonal(axis1=1, axis2=2).mean(axis=1)[:, None, None]
+
+
+def dual_by_conic_solver(matrices, signs, C):
+    """max sum a - 1/(2 lambda) max_m a'YK_mYa over 0 <= a <= 1, a'y = 0: a conic problem."""
+    n = len(signs)
+    lambda_ = 1.0 / C
+    roots = []
+    for K in matrices:
+        values, vectors = np.linalg.eigh(K)
+        keep = values > 1e-12 * values.max()
+        roots.append((np.sqrt(values[keep])[:, None] * vectors[:, keep].T) * signs)
+    # Variables a and u; |R_m a|² <= 2 lambda u is a second-order cone.
+    rows, rhs, cones = [], [], []
+    rows.append(sp.csr_matrix(np.append(signs, 0.0)))
+    rhs.append(np.zeros(1))
+    cones.append(clarabel.ZeroConeT(1))
+    box = sp.vstack([-sp.eye(n, n + 1), sp.eye(n, n + 1)])
+    rows.append(box)
+    rhs.append(np.concatenate([np.zeros(n), np.ones(n)]))
+    cones.append(clarabel.NonnegativeConeT(2 * n))
+    for R in roots:
+        k = len(R)
+        A = np.zeros((k + 2, n + 1))
+        A[0, -1], A[1, -1] = -1.0, -1.0
+        A[2:, :n] = -2.0 * R / np.sqrt(2.0 * lambda_)
+        b = np.zeros(k + 2)
+        b[0], b[1] = 1.0, -1.0
+        rows.append(sp.csr_matrix(A))
+        rhs.append(b)
+        cones.append(clarabel.SecondOrderConeT(k + 2))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    q = np.append(-np.ones(n), 1.0)
+    P = sp.csc_matrix((n + 1, n + 1))
+    A, b = sp.csc_matrix(sp.vstack(rows)), np.concatenate(rhs)
+    return -clarabel.DefaultSolver(P, q, A, b, cones, settings).solve().obj_val
+
+
+def test_minimum_is_that_of_a_conic_solver(labels):
+    """Oracle: the dual, by an interior-point solver."""
+    X, y = labels
+    for C in (0.3, 3.0):
+        model = MKLClassifier(KERNELS, C=C).fit(X, y)
+        expected = dual_by_conic_solver(stack(KERNELS, X), np.where(y == 1, 1.0, -1.0), C)
+        assert model.gap_ <= 1e-6
+        assert model.objective_ == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("norm", [1.0, 1.3, 2.0, 4.0])
+def test_gap_is_a_bound_on_what_any_weights_gain(labels, norm):
+    """Oracle: SVC's objective at random feasible weights is never below J minus the gap."""
+    X, y = labels
+    model = MKLClassifier(KERNELS, norm=norm).fit(X, y)
+    assert model.gap_ <= 1e-6
+    assert np.linalg.norm(model.weights_, norm) == pytest.approx(1.0, rel=1e-6)
+    matrices, rng = stack(KERNELS, X), np.random.default_rng(0)
+    for _ in range(10):
+        d = rng.exponential(size=len(KERNELS)) ** 2
+        K = np.tensordot(d / np.linalg.norm(d, norm), matrices, axes=1)
+        svc = SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(K, y)
+        c = np.zeros(len(y))
+        c[svc.support_] = svc.dual_coef_[0]
+        f = K @ c + svc.intercept_
+        loss = np.maximum(0, 1 - np.where(y == 1, 1, -1) * f).sum()
+        assert 0.5 * c @ K @ c + loss >= model.objective_ * (1 - 1e-6)
+
+
+def test_one_kernel_is_the_machine(labels, numbers):
+    """Oracle: LIBSVM."""
+    X, y = labels
+    model = MKLClassifier([RBF(0.3)], C=2.0, normalise=False).fit(X, y)
+    svc = SVC(gamma=0.3, C=2.0, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), svc.decision_function(X), atol=1e-5)
+    X, y = numbers
+    model = MKLRegressor([RBF(0.3)], C=2.0, epsilon=0.2, normalise=False).fit(X, y)
+    svr = SVR(gamma=0.3, C=2.0, epsilon=0.2, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), svr.predict(X), atol=1e-5)
+
+
+def test_noise_gets_no_weight(numbers):
+    """Oracle: friedman1, whose target does not depend on features 5 to 7."""
+    X, y = numbers
+    model = MKLRegressor([RBF(1.0).on(j) for j in range(8)], C=0.1).fit(X, y)
+    assert model.gap_ <= 1e-6
+    assert model.weights_[5:].tolist() == [0.0, 0.0, 0.0] and model.weights_.argmax() == 3
+
+
+def test_predictions_are_those_of_the_combined_kernel(labels):
+    """Oracle: the sum of kernels, by its formula."""
+    X, y = labels
+    model = MKLClassifier(KERNELS, C=1.0).fit(X, y)
+    scale = [k.gram(X).diagonal().mean() for k in KERNELS]
+    cross = sum(d / s * k.cross(X[:7], X) for d, s, k in zip(model.weights_, scale, KERNELS))
+    coef = np.zeros(len(X))
+    coef[model.support_] = model.dual_coef_[0]
+    np.testing.assert_allclose(
+        model.decision_function(X[:7]), cross @ coef + model.intercept_, atol=1e-10
+    )
+
+
+def test_weights_of_rows_are_rows(labels):
+    """Oracle: rows of weight two are rows twice, rows of weight 0 are none."""
+    X, y = labels
+    weight = np.ones(len(y))
+    weight[:10], weight[10:15] = 2.0, 0.0
+    keep = np.r_[0:10, 0:10, 15 : len(y)]
+    kernels = [Linear(), RBF(0.2), RBF(2.0)]
+    one = MKLClassifier(kernels, normalise=False).fit(X, y, sample_weight=weight)
+    two = MKLClassifier(kernels, normalise=False).fit(X[keep], y[keep])
+    assert one.objective_ == pytest.approx(two.objective_, rel=2e-6)
+
+
+def test_baselines(labels):
+    """Oracle: equal weights; none of the baselines is below the minimum."""
+    X, y = labels
+    learned = MKLClassifier(KERNELS).fit(X, y)
+    uniform = MKLClassifier(KERNELS, weighting="uniform").fit(X, y)
+    aligned = MKLClassifier(KERNELS, weighting="alignment").fit(X, y)
+    np.testing.assert_allclose(uniform.weights_, 1 / len(KERNELS))
+    assert aligned.weights_[3] > aligned.weights_[4]
+    for model in (uniform, aligned):
+        assert model.objective_ >= learned.objective_ * (1 - 1e-6)
+        assert model.objective_ * (1 - model.gap_) <= learned.objective_ * (1 + 1e-6)
+
+
+def test_strings_and_defaults(labels):
+    """Oracle: the certified gap."""
+    texts = ["abab", "abba", "baba", "cdcd", "cddc", "dcdc"]
+    model = MKLClassifier([Spectrum(1), Spectrum(2)]).fit(texts, [0, 0, 0, 1, 1, 1])
+    assert model.gap_ <= 1e-6 and model.predict(["ab", "cd"]).tolist() == [0, 1]
+    assert MKLClassifier(C=0.5).fit(*labels).gap_ <= 1e-6
+
+
+def test_a_gap_that_is_not_reached_is_said(labels):
+    with pytest.warns(ConvergenceWarning, match="relative duality gap"):
+        MKLClassifier(KERNELS, max_iter=1, tol=1e-12).fit(*labels)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"kernels": []}, "one kernel at least"),
+        ({"kernels": "rbf"}, "list of kernels"),
+        ({"kernels": ["precomputed"]}, "kernels of points"),
+        ({"norm": 0.5}, "norm must be"),
+        ({"norm": np.inf}, "uniform"),
+        ({"weighting": "best"}, "weighting must be one of"),
+        ({"C": -1.0}, "C must be"),
+    ],
+)
+def test_what_is_refused(labels, options, words):
+    with pytest.raises(ValueError, match=words):
+        MKLClassifier(**options).fit(*labels)
