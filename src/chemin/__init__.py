@@ -15,7 +15,14 @@ from .api import (
     svc_path,
     svr_path,
 )
-from .models import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
+from .models import (
+    PathLasso,
+    PathNuSVR,
+    PathQuadraticSVC,
+    PathSVC,
+    PathSVR,
+    StepwiseRegression,
+)
 from .path import Path, Solution, load
 
 try:
@@ -31,6 +38,7 @@ __all__ = [
     "PathSVC",
     "PathSVR",
     "Solution",
+    "StepwiseRegression",
     "__version__",
     "datasets",
     "expectile_path",

@@ -3,11 +3,19 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from chemin import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
+from chemin import (
+    PathLasso,
+    PathNuSVR,
+    PathQuadraticSVC,
+    PathSVC,
+    PathSVR,
+    StepwiseRegression,
+)
 
 # The checks use tiny and random data, on which the best model is often the constant one.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.* fit y perfectly:UserWarning"),
     pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
 ]
 
@@ -20,6 +28,7 @@ pytestmark = [
         PathSVR(cv=3),
         PathNuSVR(cv=3),
         PathLasso(cv=3),
+        StepwiseRegression(),
     ]
 )
 def test_estimator(estimator, check):
