@@ -4,7 +4,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from . import datasets, selection
 from .api import (
+    adaptive_ridge_path,
     expectile_path,
+    garrote_path,
     kernel_ridge_path,
     lasso_path,
     nu_svr_path,
@@ -12,16 +14,21 @@ from .api import (
     quadratic_svc_path,
     quadratic_svr_path,
     quantile_path,
+    ridge_path,
     svc_path,
     svr_path,
 )
 from .models import (
+    AdaptiveRidge,
+    NonNegativeGarrote,
     PathLasso,
     PathNuSVR,
     PathQuadraticSVC,
+    PathRidge,
     PathSVC,
     PathSVR,
     StepwiseRegression,
+    adaptive_ridge_iteration,
 )
 from .path import Path, Solution, load
 
@@ -31,17 +38,23 @@ except PackageNotFoundError:  # a source tree on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "AdaptiveRidge",
+    "NonNegativeGarrote",
     "Path",
     "PathLasso",
     "PathNuSVR",
     "PathQuadraticSVC",
+    "PathRidge",
     "PathSVC",
     "PathSVR",
     "Solution",
     "StepwiseRegression",
     "__version__",
+    "adaptive_ridge_iteration",
+    "adaptive_ridge_path",
     "datasets",
     "expectile_path",
+    "garrote_path",
     "kernel_ridge_path",
     "lasso_path",
     "load",
@@ -50,6 +63,7 @@ __all__ = [
     "quadratic_svc_path",
     "quadratic_svr_path",
     "quantile_path",
+    "ridge_path",
     "selection",
     "svc_path",
     "svr_path",

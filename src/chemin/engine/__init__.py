@@ -1,6 +1,6 @@
 """HOW: the walk along a staircase system, and what it leaves behind."""
 
-from .audit import audited
+from .audit import audited, certified
 from .follow import ONE_THREAD, carry_on, follow, phase_one, polish
 from .leave_out import Job, walk_out
 from .reasons import ROUND_OFF, End, IndefiniteError, Reason
@@ -16,6 +16,7 @@ __all__ = [
     "Trace",
     "audited",
     "carry_on",
+    "certified",
     "follow",
     "phase_one",
     "polish",
