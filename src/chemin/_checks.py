@@ -143,7 +143,9 @@ def check_scale(values: Array, name: str) -> None:
 
 def check_columns_scale(X: Array, name: str = "X") -> None:
     """`check_scale` for each column of X: where columns are taken for themselves."""
-    for j in range(X.shape[1]):
+    largest = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    off = (largest != 0) & ~((largest >= SMALLEST) & (largest <= LARGEST))
+    for j in np.flatnonzero(off):
         check_scale(X[:, j], f"{name}[:, {j}]")
 
 

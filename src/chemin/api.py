@@ -326,6 +326,8 @@ def lasso_path(
     X: ArrayLike,
     y: ArrayLike,
     *,
+    positive: bool = False,
+    standardize: bool = False,
     start: float | None = None,
     stop: float | None = None,
     sample_weight: ArrayLike | None = None,
@@ -335,10 +337,18 @@ def lasso_path(
 ) -> Path:
     """Every solution of the lasso while lambda moves.
 
-        min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda |b|_1
+        min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda sum_j s_j |b_j|
 
-    lambda is n times the alpha of scikit-learn. The parameters are those of `svc_path`; `stop=0`
-    goes to least squares.
+    lambda is n times the alpha of scikit-learn. The parameters that are not listed are those of
+    `svc_path`; `stop=0` goes to least squares.
+
+    Parameters
+    ----------
+    positive : bool
+        Whether no coefficient may be negative.
+    standardize : bool
+        Whether s_j is the standard deviation of column j, as if the columns had been divided by
+        it, and not 1. Coefficients are those of the columns as they are.
 
     Examples
     --------
@@ -348,12 +358,154 @@ def lasso_path(
     >>> print(path.at(path.start).support.size, path.at(0).support.size)
     0 10
     """
-    spec, walk = make_spec("lasso", intercept=intercept), _walk(start, stop, max_events, verbose)
-    check_walk("lasso", spec, walk)
+    spec = make_spec("lasso", intercept=intercept, positive=positive, standardize=standardize)
+    return _linear_path("lasso", X, y, spec, sample_weight, start, stop, max_events, verbose)
+
+
+def ridge_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    standardize: bool = False,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+) -> Path:
+    """Every solution of ridge regression while lambda moves, in closed form from one SVD.
+
+        min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda/2 sum_j s_j^2 b_j^2
+
+    lambda is the alpha of scikit-learn. Coefficients are rational in lambda and nothing happens on
+    the way: there are no events. The parameters that are not listed are those of `svc_path`.
+
+    Parameters
+    ----------
+    standardize : bool
+        As in `lasso_path`.
+    start, stop : float or None
+        Values of lambda. Default: from 1e3 to 1e-6 of the largest squared singular value of the
+        centred columns. `stop=0` goes to least squares, the shortest of several.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = chemin.ridge_path(X, y, stop=0)
+    >>> [round(float(df), 2) for df in path.degrees_of_freedom([1.0, 0.1, 0])]
+    [4.33, 7.79, 11.0]
+
+    References
+    ----------
+    Hoerl, Kennard (1970). Ridge regression: biased estimation for nonorthogonal problems.
+    Technometrics 12.
+    """
+    spec = make_spec("ridge", intercept=intercept, standardize=standardize)
+    return _linear_path("ridge", X, y, spec, sample_weight, start, stop, None, 0)
+
+
+def garrote_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    ridge: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the non-negative garrote while lambda moves.
+
+        min  1/2 sum_i w_i (y_i - sum_j c_j a_j x_ij - b0)^2 + lambda sum_j c_j,      c_j >= 0
+
+    a is least squares, or ridge regression. `coef` is c_j a_j. The parameters that are not listed
+    are those of `lasso_path`; at lambda = 0 it is least squares.
+
+    Parameters
+    ----------
+    ridge : float, >= 0
+        The penalty of the first estimate, per row and on standardised columns. 0: least squares,
+        with more columns than rows the shortest of many. It should not be 0 there, nor where
+        columns are nearly collinear.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = chemin.garrote_path(X, y, stop=0)
+    >>> [int(path.at(f * path.start).support.size) for f in (0.5, 0.1, 0.01, 0)]
+    [1, 4, 7, 10]
+
+    References
+    ----------
+    Breiman (1995). Better subset regression using the nonnegative garrote. Technometrics 37.
+    """
+    spec = make_spec("garrote", intercept=intercept, ridge=ridge)
+    return _linear_path("garrote", X, y, spec, sample_weight, start, stop, max_events, verbose)
+
+
+def adaptive_ridge_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    standardize: bool = False,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of adaptive ridge regression while mu moves, exactly, from one lasso path.
+
+        min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + 1/2 sum_j lambda_j b_j^2
+
+    over b and all penalties lambda_j, of which the harmonic mean is mu. The best penalties make it
+    a lasso at lambda = (mu/d) abs(b)_1, d the number of columns: `Solution.lambda_`. Variables come
+    and go as on the lasso's path. The parameters that are not listed are those of `lasso_path`.
+
+    Parameters
+    ----------
+    start, stop : float or None
+        Values of mu. b vanishes only at an infinite mu; by default the path begins where b has come
+        a thousandth of its way to the first event, and ends where the path of the lasso does.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = chemin.adaptive_ridge_path(X, y, stop=0)
+    >>> one = path.at(1.0)
+    >>> print(one.support.size, abs(one.lambda_ - abs(one.coef).sum() / 10) < 1e-10)
+    9 True
+
+    References
+    ----------
+    Grandvalet, Canu (1998). Outcomes of the equivalence of adaptive ridge with least absolute
+    shrinkage. Advances in Neural Information Processing Systems 11.
+    """
+    spec = make_spec("adaptive_ridge", intercept=intercept, standardize=standardize)
+    ends = (start, stop, max_events, verbose)
+    return _linear_path("adaptive_ridge", X, y, spec, sample_weight, *ends)
+
+
+def _linear_path(
+    name: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    spec: dict[str, Any],
+    sample_weight: ArrayLike | None,
+    *ends: Any,
+) -> Path:
+    """The path of a problem that is linear in the columns of X."""
+    walk = _walk(*ends)
+    check_walk(name, spec, walk)
     points = check_matrix(X)
     weight = check_weights(sample_weight, len(points))
-    data, _ = make_data("lasso", points, y, weight, None)
-    return walk_path("lasso", data, spec, **walk)
+    data, _ = make_data(name, points, y, weight, None)
+    return walk_path(name, data, spec, **walk)
 
 
 def quadratic_svc_path(

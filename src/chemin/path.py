@@ -182,6 +182,8 @@ class Path:
         low = min(self.start, self.stop)
         if not low > 0 or (low == self.stop and not self.complete):
             return False
+        if self._problem.closed:  # it bends everywhere
+            return True
         t = low / self._problem.unit
         stair, z = self._trace.state(t)
         below = carry_on(self._problem.system, stair, z, t, stop=0.0, max_events=1)
@@ -413,6 +415,26 @@ class Path:
         """Coefficients (one column a value) and intercepts at many values at once."""
         c = self._columns(values)
         return self._spread(c.coef), c.intercept
+
+    def states(self, values: ArrayLike) -> Floats:
+        """z of the staircase problem at many values at once, one column a value."""
+        return self._trace.solutions(self._t(values))
+
+    def degrees_of_freedom(self, values: ArrayLike) -> Any:
+        """Of the fitted values, intercept included: what theory has, for linear models.
+
+        By Stein the sum of the derivatives of the fitted values by their own targets; unbiased for
+        normal errors of one variance. For the lasso it is the number of non-zero coefficients.
+
+        Parameters
+        ----------
+        values : float or array
+            Values of the parameter.
+        """
+        t, z = self._t(values), self.states(values)
+        each = (self._problem.columns(z[:, [k]], t[[k]]) for k in range(len(t)))
+        df = [float(self._problem.degrees_of_freedom(c, c.coef[:, 0] != 0)[0]) for c in each]
+        return df[0] if np.ndim(values) == 0 else np.array(df)
 
     @property
     def coordinate(self) -> Coordinate:

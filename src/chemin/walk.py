@@ -27,6 +27,7 @@ from ._checks import (
     check_two_classes,
     class_weights,
 )
+from .closed import closed_trace
 from .engine import IndefiniteError, audited, follow
 from .kernels import DenseGram, Gram, Kernel
 from .path import Data, Path, gram_of, make_problem
@@ -52,7 +53,8 @@ def make_spec(name: str, **given: Any) -> dict[str, Any]:
         spec["lambda_"] = check_size(check_positive(spec["lambda_"], "lambda_"), "lambda_")
     for key, parameter in problem.parameters.items():
         spec[key] = _check_place(spec[key], key, parameter.lies)
-    return spec | {"intercept": check_flag(spec["intercept"], "intercept")}
+    flags = [key for key, default in defaults.items() if isinstance(default, bool)]
+    return spec | {key: check_flag(spec[key], key) for key in flags}
 
 
 def _check_place(value: Any, name: str, lies: str) -> float:
@@ -129,6 +131,9 @@ def walk_path(
         start, stop = (d if v is None else v for v, d in zip((start, stop), problem.default_range))
     begin, end = (None if v is None else v / problem.unit for v in (start, stop))
     _check_ends(begin, end, problem.unit)
+    if problem.closed:
+        trace = closed_trace(problem, (begin, end), max_events=max_events, verbose=verbose)
+        return Path(problem, trace, data)
     walk = partial(follow, problem.system, problem.start(start), begin=begin)
     try:
         trace = audited(problem, walk, stop=end, max_events=max_events, verbose=verbose)

@@ -13,11 +13,13 @@ from chemin import (
     PathSVC,
     PathSVR,
     RosenblattPerceptron,
+    StepwiseRegression,
 )
 
 # The checks use tiny and random data, on which the best model is often the constant one.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.* fit y perfectly:UserWarning"),
     pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
     pytest.mark.filterwarnings("ignore:the perceptron still made mistakes"),
 ]
@@ -35,6 +37,7 @@ pytestmark = [
         KernelPerceptron(max_iter=20),
         MKLClassifier(),
         MKLRegressor(),
+        StepwiseRegression(),
     ]
 )
 def test_estimator(estimator, check):

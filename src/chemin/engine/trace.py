@@ -375,6 +375,14 @@ class Trace:
         steps[entry[at < since[index[entry]]]] = 0.0
         np.add.at(z, index, steps)
 
+    def states(self) -> Iterator[Floats]:
+        """z before each move and after the last; one array, changed in place."""
+        z = self.z_start.copy()
+        yield z
+        for j in range(len(self.moves)):
+            self._leap(z, j, j + 1)
+            yield z
+
     @cached_property
     def _pinned(self) -> tuple[Ints, Ints]:
         e = self.events[self.events["to"] % 2 == 1]

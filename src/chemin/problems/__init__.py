@@ -1,7 +1,9 @@
 """WHAT is solved: each problem a declaration, no algorithm."""
 
 from ..certificate import Certificate
+from .adaptive_ridge import AdaptiveRidge
 from .base import Columns, Parameter, Problem, Reading, Start, Turned
+from .garrote import Garrote
 from .lasso import Lasso
 from .loss import Loss
 from .machine import KernelMachine, Rows
@@ -10,6 +12,7 @@ from .one_class import OneClass
 from .quadratic import Expectile, KernelRidge, QuadraticSVR
 from .quadratic_svc import QuadraticSVC
 from .quantile import Quantile
+from .ridge import Ridge
 from .staircase import Staircases, StaircaseSystem
 from .svc import SVC
 from .svr import SVR
@@ -20,6 +23,7 @@ PROBLEMS: dict[str, type[Problem]] = {
     problem.name: problem
     for problem in (
         *(SVC, SVR, NuSVR, OneClass, Quantile, Lasso),
+        *(Ridge, Garrote, AdaptiveRidge),
         *(QuadraticSVC, QuadraticSVR, Expectile, KernelRidge),
     )
 }
@@ -28,9 +32,11 @@ __all__ = [
     "PROBLEMS",
     "SVC",
     "SVR",
+    "AdaptiveRidge",
     "Certificate",
     "Columns",
     "Expectile",
+    "Garrote",
     "KernelMachine",
     "KernelRidge",
     "Lasso",
@@ -43,6 +49,7 @@ __all__ = [
     "QuadraticSVR",
     "Quantile",
     "Reading",
+    "Ridge",
     "Rows",
     "StaircaseSystem",
     "Staircases",

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..certificate import Certificate
-from .staircase import Floats, Ints, StaircaseSystem
+from .staircase import Floats, Ints, Mask, StaircaseSystem
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,7 @@ class Problem(ABC):
     target: ClassVar[str] = "numbers"  # "labels" (-1 and 1), "numbers" or "none"
     parameters: ClassVar[dict[str, Parameter]] = {}  # besides lambda, by name
     along: ClassVar[tuple[str, ...]] = ("lambda",)  # what may move, the default first
+    closed: ClassVar[bool] = False  # whether solutions are known without a walk of their own
     edge_name: ClassVar[str] = "non-zero"  # what figures call a multiplier that is free
     # Whether any multiplier that moves fixes the intercept. Then several intercepts are optimal
     # only where every multiplier is at a bound.
@@ -182,6 +183,14 @@ class Problem(ABC):
             f"scoring must name a scorer for {self.name} in {self.parameter}: its training loss is "
             "not a criterion on new points"
         )
+
+    def degrees_of_freedom(self, c: Columns, active: Mask) -> Floats:
+        """Of the fitted values, for columns that share their non-zero coefficients.
+
+        The intercept counts. By Stein: the sum of the derivatives of the fitted values by their
+        own targets.
+        """
+        raise ValueError(f"nothing is known of the degrees of freedom of {self.name} here")
 
     def name_stairs(self, variable: Ints, stair: Ints) -> Ints:
         """Columns of the staircase table as positions in `stair_names`."""

@@ -1,24 +1,56 @@
 """Lasso in lambda.
 
-    min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda |b|_1
+    min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda sum_j price_j |b_j|
 
 The constant is not penalised, so columns and target are centred; with G = X'X
 
-    h = X'y - G b,      b_j on the staircase: tread -lambda, pin 0, tread +lambda.
+    h = X'y - G b,      b_j on the staircase: tread -lambda price_j, pin 0, tread +lambda price_j.
+
+Prices are 1, or the standard deviations of the columns. Where signs are given the staircase of
+sign_j b_j begins with the pin. With more columns than rows G is never formed.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..certificate import EPS, FLOORS, TINY, Certificate, relative
-from ..kernels import Coupling, DenseGram
+from ..kernels import Coupling, DenseGram, LowRankGram
 from .base import Columns, Problem, Reading, Start
-from .staircase import Floats, Ints, Staircases, StaircaseSystem
+from .staircase import Floats, Ints, Mask, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
+
+
+class Centred:
+    """Rows times the roots of their weights, columns and target centred where there is a constant.
+
+    A column that is constant but for round-off has no length of its own: it is set to 0.
+    """
+
+    def __init__(self, X: Floats, y: Floats, w: Floats, intercept: bool) -> None:
+        self.intercept = intercept
+        self.x_mean, self.y_mean = np.zeros(X.shape[1]), 0.0
+        if intercept:
+            self.x_mean, self.y_mean = w @ X / w.sum(), float(np.average(y, weights=w))
+            self.x_mean += w @ (X - self.x_mean) / w.sum()  # to the last digit
+        self.root, self.total = np.sqrt(w), float(w.sum())
+        root = self.root[:, None]
+        self.X, self.y = root * (X - self.x_mean), self.root * (y - self.y_mean)
+        length = np.sqrt(np.einsum("ij,ij->j", self.X, self.X))
+        before = np.sqrt(length**2 + self.total * self.x_mean**2)
+        self.constant = length <= 8 * EPS * before
+        self.X[:, self.constant] = 0.0
+        self.length = np.where(self.constant, 1.0, length)
+        self.size = float(np.linalg.norm(self.y)) or 1.0
+
+    @property
+    def deviation(self) -> Floats:
+        """The standard deviation of each column; 1 for constant ones."""
+        return np.where(self.constant, 1.0, self.length / np.sqrt(self.total))
 
 
 class Lasso(Problem):
@@ -33,46 +65,64 @@ class Lasso(Problem):
     per_row = True
     parameter = "lambda"
 
-    def __init__(self, X: Floats, y: Floats, w: Floats, *, intercept: bool = True) -> None:
-        self.intercept = intercept
-        self.x_mean = np.average(X, axis=0, weights=w) if intercept else np.zeros(X.shape[1])
-        self.y_mean = float(np.average(y, weights=w)) if intercept else 0.0
-        self.root = np.sqrt(w)
-        root = self.root[:, None]
-        self.X, self.y = root * (X - self.x_mean), self.root * (y - self.y_mean)
-        length = np.linalg.norm(self.X, axis=0)
-        # A column that is constant but for round-off has no length of its own.
-        noise = 8 * EPS * np.linalg.norm(root * X, axis=0)
-        self.X[:, length <= noise] = 0.0
-        self.length = np.where(length <= noise, 1.0, length)
-        self.size = float(np.linalg.norm(self.y)) or 1.0
-        p, top = X.shape[1], float(self.length.max())
+    def __init__(
+        self,
+        X: Floats,
+        y: Floats,
+        w: Floats,
+        *,
+        intercept: bool = True,
+        positive: bool = False,
+        standardize: bool = False,
+    ) -> None:
+        self.positive, self.standardize = positive, standardize
+        data = Centred(X, y, w, intercept)
+        self._declare(data, data.deviation if standardize else np.ones(X.shape[1]), positive)
+
+    def _declare(
+        self, data: Centred, price: Floats, positive: bool, side: Floats | None = None
+    ) -> None:
+        """The system. `positive`: side_j b_j is not negative."""
+        self.intercept, self.x_mean, self.y_mean = data.intercept, data.x_mean, data.y_mean
+        self.root, self.X, self.y = data.root, data.X, data.y
+        self.length, self.size, self.price, self.one_sided = data.length, data.size, price, positive
+        p = len(self.length)
+        self.side = np.ones(p) if side is None else side
+        reach = self.length / price
+        top = float(reach.max())
         self.unit = top * self.size
-        level = top / self.length
+        self.level = level = top / reach  # prices of z, in units of t
+        pull = self._correlation / (self.length * self.size)
+        low = np.full(p, -np.inf) if positive else np.zeros(p)
+        gram = DenseGram(self.X.T @ self.X) if p <= len(self.X) else LowRankGram(self.X.T.copy())
         self.system = StaircaseSystem(
-            Coupling(DenseGram(self.X.T @ self.X), np.arange(p), 1 / self.length, np.empty((p, 0))),
-            q=-self._correlation() / (self.length * self.size),
+            Coupling(gram, np.arange(p), self.side / self.length, np.empty((p, 0))),
+            q=-self.side * pull,
             r=np.zeros(p),
             stairs=Staircases.build(
-                p, first="tread", stairs=[(0.0, -level), (0.0, 0.0), (0.0, level)]
+                p,
+                first="tread",
+                stairs=[(low, 0.0 if positive else -level), (0.0, 0.0), (0.0, level)],
             ),
-            unit=(float(np.abs(self._correlation() / (self.length * self.size)).max()) or 1.0, 0.0),
+            unit=(float(np.abs(pull).max()) or 1.0, 0.0),
         )
 
+    @cached_property
     def _correlation(self) -> Floats:
         """X'y, zero where it is only round-off."""
         product = self.X.T @ self.y
-        noise = 8 * EPS * (np.abs(self.X).T @ np.abs(self.y))
+        noise = 8 * EPS * self.length * self.size
         return np.where(np.abs(product) <= noise, 0.0, product)
 
     def start(self, value: float | None = None) -> Start:
         """All zero, just above the largest correlation."""
         p = len(self.length)
-        largest = float(np.abs(self._correlation()).max()) / self.unit
-        return Start(np.full(p, ZERO), np.zeros(p), 1.01 * largest or 1.0, highest=True)
+        pull = self.side * self._correlation / self.price
+        largest = float((pull if self.one_sided else np.abs(pull)).max()) / self.unit
+        return Start(np.full(p, ZERO), np.zeros(p), max(1.01 * largest, 0.0) or 1.0, highest=True)
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
-        coef = z * (self.size / self.length)[:, None]
+        coef = z * (self.side * self.size / self.length)[:, None]
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit
         return Columns(lam, coef, b, np.tile(b, (2, 1)), coef, lam)
@@ -80,16 +130,20 @@ class Lasso(Problem):
     @property
     def reading(self) -> Reading:
         """f = x'b + b0, with b0 = mean of y - (mean of x)'b."""
-        factor = self.size / self.length
+        factor = self.side * self.size / self.length
         rows = np.arange(len(factor))
         return Reading(rows, factor, -self.x_mean * factor, self.y_mean, inverse=False)
 
     def objective(self, c: Columns) -> Floats:
         r = self.y[:, None] - self.X @ c.coef + self.root[:, None] * self._off(c)
-        return 0.5 * np.sum(r * r, axis=0) + c.lambda_ * np.abs(c.coef).sum(axis=0)
+        return 0.5 * np.sum(r * r, axis=0) + c.lambda_ * (self.price @ np.abs(c.coef))
 
     def free(self, c: Columns) -> Any:
         return c.coef != 0
+
+    def degrees_of_freedom(self, c: Columns, active: Mask) -> Floats:
+        """The number of non-zero coefficients (Zou, Hastie, Tibshirani 2007)."""
+        return np.full(len(c.lambda_), np.count_nonzero(active) + float(self.intercept))
 
     def _off(self, c: Columns) -> Floats:
         """How far the intercept that a user holds is from the one that fits best."""
@@ -105,10 +159,14 @@ class Lasso(Problem):
         unit, b = self.length[:, None] * self.size, c.coef * self.length[:, None] / self.size
         pull = self.X.T @ (self.y[:, None] - self.X @ c.coef)
         s = b + pull / unit
-        soft = np.sign(s) * np.maximum(0.0, np.abs(s) - c.lambda_ / unit)
+        level = c.lambda_ * self.price[:, None] / unit
+        soft = np.sign(s) * np.maximum(0.0, np.abs(s) - level)
+        if self.one_sided:
+            side = self.side[:, None]
+            soft = side * np.maximum(0.0, side * s - level)
         tied = np.abs(c.alpha - c.coef) / np.maximum(np.abs(c.coef).max(axis=0), TINY)
         violation = np.maximum(np.abs(b - soft).max(axis=0), tied.max(axis=0))
-        gap = np.sum(c.lambda_ * np.abs(c.coef) - c.coef * pull, axis=0)
+        gap = np.sum(level * unit * np.abs(c.coef) - c.coef * pull, axis=0)
         parts = np.abs(self.X) @ np.abs(c.coef) + np.abs(self.y)[:, None]
         floor = EPS * (np.abs(self.X).T @ parts / unit).max(axis=0)
         if self.intercept:
@@ -126,4 +184,12 @@ class Lasso(Problem):
         return Certificate(violation, relative(gap, self.objective(c), 0.5 * self.size**2), floor)
 
     def spec(self) -> dict[str, Any]:
-        return {"intercept": self.intercept}
+        return {
+            "intercept": self.intercept,
+            "positive": self.positive,
+            "standardize": self.standardize,
+        }
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        return {"intercept": True, "positive": False, "standardize": False}

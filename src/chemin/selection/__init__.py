@@ -11,6 +11,7 @@ from .criteria import (
 )
 from .curve import Curve
 from .family import Family
+from .information import InformationCriterion
 from .losses import EXACT
 from .on_path import LeaveOneOutOnPath
 
@@ -24,6 +25,7 @@ __all__ = [
     "CrossValidation",
     "Curve",
     "Family",
+    "InformationCriterion",
     "LeaveOneOut",
     "LeaveOneOutOnPath",
     "Split",

@@ -69,7 +69,7 @@ class Piecewise:
         side = "left" if before else "right"
         j = np.searchsorted(self.knots, u, side=side) - 1  # type: ignore[call-overload]
         j = np.clip(j, 0, len(self.left) - 1)
-        return self._value(j, self._place(j, u))
+        return self.on_piece(j, self._place(j, u))
 
     def _place(self, j: Ints, u: Floats) -> Floats:
         start = self.knots[j]
@@ -82,7 +82,8 @@ class Piecewise:
             return self.bend[j, 0]
         return chebyshev.evaluate(self.bend[j.ravel()], s.ravel()).reshape(s.shape)
 
-    def _value(self, j: Ints, s: Floats) -> Floats:
+    def on_piece(self, j: Ints, s: Floats) -> Floats:
+        """The value at places s of pieces j."""
         return self.left[j] * (1 - s) + self.right[j] * s - self._bend(j, s) * s * (1 - s)
 
     def on(self, knots: Floats) -> Piecewise:
@@ -90,7 +91,7 @@ class Piecewise:
         middle = 0.5 * (knots[:-1] + knots[1:])
         j = np.clip(np.searchsorted(self.knots, middle) - 1, 0, len(self.left) - 1)
         s0, s1 = self._place(j, knots[:-1]), self._place(j, knots[1:])
-        left, right = self._value(j, s0), self._value(j, s1)
+        left, right = self.on_piece(j, s0), self.on_piece(j, s1)
         if self.is_quadratic:
             return Piecewise(knots, left, right, self.bend[j] * ((s1 - s0) ** 2)[:, None])
         return Piecewise(knots, left, right, self._refitted(j, s0, s1, left, right))
@@ -101,7 +102,7 @@ class Piecewise:
         part = np.flatnonzero((s0 > 0) | (s1 < 1))
         place = chebyshev.nodes(self.bend.shape[1])
         s = s0[part, None] + (s1 - s0)[part, None] * place
-        value = self._value(np.repeat(j[part], len(place)).reshape(s.shape), s)
+        value = self.on_piece(np.repeat(j[part], len(place)).reshape(s.shape), s)
         inner = straightened(place, left[part, None], right[part, None], value)
         out[part] = chebyshev.fit(inner)
         return out
@@ -156,7 +157,7 @@ class Piecewise:
         every = np.arange(len(self.left))
         j = np.concatenate([every, every, row])
         s = np.concatenate([np.zeros(len(every)), np.ones(len(every)), s])
-        value = self._value(j, s)
+        value = self.on_piece(j, s)
         first = np.lexsort((value, j))
         first = first[np.searchsorted(j[first], every)]
         return value[first], s[first]
@@ -199,7 +200,7 @@ class Piecewise:
         order = np.lexsort((s, j))
         j, s = j[order], s[order]
         inner = np.flatnonzero(j[1:] == j[:-1])
-        good = self._value(j[inner], 0.5 * (s[inner] + s[inner + 1])) <= most
+        good = self.on_piece(j[inner], 0.5 * (s[inner] + s[inner + 1])) <= most
         value, u = self.lowest()
         low = np.flatnonzero(value <= most)
         place = self._place(low, u[low])
