@@ -15,7 +15,7 @@ from .api import (
     svc_path,
     svr_path,
 )
-from .models import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
+from .models import GradientRidge, PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
 from .path import Path, Solution, load
 
 try:
@@ -24,6 +24,7 @@ except PackageNotFoundError:  # a source tree on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "GradientRidge",
     "Path",
     "PathLasso",
     "PathNuSVR",

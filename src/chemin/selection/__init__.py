@@ -10,6 +10,7 @@ from .criteria import (
     Trial,
 )
 from .curve import Curve
+from .descent import Descent
 from .family import Family
 from .losses import EXACT
 from .on_path import LeaveOneOutOnPath
@@ -23,6 +24,7 @@ __all__ = [
     "Criterion",
     "CrossValidation",
     "Curve",
+    "Descent",
     "Family",
     "LeaveOneOut",
     "LeaveOneOutOnPath",
