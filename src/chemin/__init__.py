@@ -20,6 +20,7 @@ from .api import (
 )
 from .models import (
     AdaptiveRidge,
+    GradientRidge,
     KernelPerceptron,
     MKLClassifier,
     MKLRegressor,
@@ -45,6 +46,7 @@ except PackageNotFoundError:  # a source tree on the path, not installed
 
 __all__ = [
     "AdaptiveRidge",
+    "GradientRidge",
     "KernelPerceptron",
     "MKLClassifier",
     "MKLRegressor",

@@ -1,6 +1,7 @@
 """scikit-learn estimators that choose their own hyper-parameter."""
 
 from ._least_squares import LeastSquares
+from .gradient_ridge import GradientRidge
 from .lasso import (
     AdaptiveRidge,
     NonNegativeGarrote,
@@ -34,3 +35,4 @@ __all__ = [
     "margin_bound",
     "margins",
 ]
+__all__ = ["GradientRidge", "PathLasso", "PathNuSVR", "PathQuadraticSVC", "PathSVC", "PathSVR"]

@@ -10,6 +10,7 @@ from .criteria import (
     Trial,
 )
 from .curve import Curve
+from .descent import Descent
 from .family import Family
 from .information import InformationCriterion
 from .losses import EXACT
@@ -24,6 +25,7 @@ __all__ = [
     "Criterion",
     "CrossValidation",
     "Curve",
+    "Descent",
     "Family",
     "InformationCriterion",
     "LeaveOneOut",
