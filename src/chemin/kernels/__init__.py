@@ -3,6 +3,13 @@
 from chemin.kernels._coupling import BlockCoupling, Coupling
 from chemin.kernels._given import Function, Precomputed
 from chemin.kernels._gram import DenseGram, Gram, LowRankGram, as_gram
+from chemin.kernels._graph import (
+    GraphGram,
+    check_graph,
+    components,
+    graph_laplacian,
+    neighbor_graph,
+)
 from chemin.kernels._kernel import Kernel
 from chemin.kernels._make import KNOWN, make_kernel, weighted_variance
 from chemin.kernels._named import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
@@ -17,6 +24,7 @@ __all__ = [
     "DenseGram",
     "Function",
     "Gram",
+    "GraphGram",
     "Kernel",
     "Laplacian",
     "Linear",
@@ -26,6 +34,10 @@ __all__ = [
     "Ridged",
     "Sigmoid",
     "as_gram",
+    "check_graph",
+    "components",
+    "graph_laplacian",
     "make_kernel",
+    "neighbor_graph",
     "weighted_variance",
 ]
