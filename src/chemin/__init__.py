@@ -6,6 +6,8 @@ from . import datasets, selection
 from .api import (
     expectile_path,
     kernel_ridge_path,
+    l1_svc_path,
+    laplacian_svc_path,
     lasso_path,
     nu_svr_path,
     one_class_path,
@@ -35,6 +37,8 @@ __all__ = [
     "datasets",
     "expectile_path",
     "kernel_ridge_path",
+    "l1_svc_path",
+    "laplacian_svc_path",
     "lasso_path",
     "load",
     "nu_svr_path",

@@ -2,6 +2,8 @@
 
 from ..certificate import Certificate
 from .base import Columns, Parameter, Problem, Reading, Start, Turned
+from .l1_svc import L1SVC
+from .laplacian_svc import LaplacianSVC
 from .lasso import Lasso
 from .loss import Loss
 from .machine import KernelMachine, Rows
@@ -21,10 +23,12 @@ PROBLEMS: dict[str, type[Problem]] = {
     for problem in (
         *(SVC, SVR, NuSVR, OneClass, Quantile, Lasso),
         *(QuadraticSVC, QuadraticSVR, Expectile, KernelRidge),
+        *(LaplacianSVC, L1SVC),
     )
 }
 
 __all__ = [
+    "L1SVC",
     "PROBLEMS",
     "SVC",
     "SVR",
@@ -33,6 +37,7 @@ __all__ = [
     "Expectile",
     "KernelMachine",
     "KernelRidge",
+    "LaplacianSVC",
     "Lasso",
     "Loss",
     "NuSVR",
