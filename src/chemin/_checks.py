@@ -237,6 +237,32 @@ def check_two_classes(y: Any, n: int | None = None) -> tuple[Array, NDArray[Any]
     return np.where(labels == classes[1], 1.0, -1.0), classes
 
 
+def check_partly_labelled(y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return n labels, and which of them are labels: -1, None and "" mark points without one.
+
+    Labels that are text have "" where there is none, numbers -1.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    n : int
+        The number of rows of X.
+    """
+    labels = check_labels(_marked(y), n)
+    if labels.dtype.kind in "OUS":
+        known = np.asarray(labels != "", dtype=bool)
+    else:
+        known = np.ones(n, bool) if labels.dtype.kind == "b" else np.asarray(labels != -1)
+    classes = np.unique(labels[known])
+    if len(classes) < 2:
+        what = f"only the class {classes[0]!r}" if len(classes) else "no labelled point"
+        why = ""
+        if labels.dtype.kind in "if" and np.array_equal(np.unique(labels), [-1, 1]):
+            why = ": -1 marks points without a label here, so that 1 is one class (use 0 and 1)"
+        raise ValueError(f"y has {what}, expected labelled points of 2 classes{why}")
+    return labels, known
+
+
 def check_labels(y: Any, n: int) -> NDArray[Any]:
     """Return n labels of one type, however many classes, none of them missing.
 
@@ -650,6 +676,17 @@ def _plain(objects: NDArray[Any], name: str) -> NDArray[Any]:
     plain = np.array(values)
     # Integers beyond 64 bits stay objects; as targets they are floats.
     return plain if plain.dtype.kind != "O" else plain.astype(np.float64)
+
+
+def _marked(y: Any) -> Any:
+    """y with "" or -1 where it has None; among strings, -1 stands for "" as well."""
+    objects = isinstance(y, (list, tuple)) or getattr(y, "dtype", None) == object
+    if not objects or np.ndim(np.asarray(y, dtype=object)) != 1:
+        return y
+    values = list(y)
+    if any(isinstance(v, str) for v in values):
+        return ["" if v is None or (_is_real(v) and v == -1) else v for v in values]
+    return [-1 if v is None else v for v in values]
 
 
 def _is_missing(value: Any) -> bool:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._checks import check_matrix, check_weights
-from .kernels import Kernel, make_kernel
+from ._checks import (
+    check_flag,
+    check_matrix,
+    check_partly_labelled,
+    check_positive,
+    check_weights,
+)
+from .kernels import (
+    Kernel,
+    check_graph,
+    components,
+    graph_laplacian,
+    make_kernel,
+    neighbor_graph,
+)
 from .path import Data, Path
 from .problems.staircase import Floats
 from .walk import check_walk, make_data, make_spec, walk_path
@@ -690,6 +704,220 @@ def kernel_ridge_path(
     walk = _walk(start, stop, max_events, verbose, check_psd)
     similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
     return _kernel_path("kernel_ridge", X, y, spec, similar, sample_weight, walk)
+
+
+def laplacian_svc_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    along: Literal["lambda1", "lambda2"] = "lambda1",
+    lambda1: float = 0.1,
+    lambda2: float = 0.01,
+    mu: float | None = None,
+    rho: float | None = None,
+    n_neighbors: int = 7,
+    radius: float | None = None,
+    graph_weights: Literal["binary", "heat"] = "binary",
+    normalized: bool = False,
+    graph: Any = None,
+    kernel: KernelLike = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: dict[Any, float] | str | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    check_psd: bool = False,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the sparse Laplacian SVM while lambda1 or lambda2 moves.
+
+        min  sum_labelled w_i max(0, 1 - y_i (f(x_i) + b0)) + lambda2/2 |f|^2 + mu/2 f'L f
+             + lambda1 |b|_1,                   f = sum_j b_j k(x_j, .) over all points
+
+    f'L f is small where neighbours have similar values: points without a label tell where the data
+    lie. The L1 penalty leaves few kernel terms in f, the active ones, and predictions evaluate no
+    others.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
+        All points, with and without labels.
+    y : array of n labels, two classes
+        -1 marks points without a label, as in scikit-learn; "" or None among strings.
+    along : "lambda1" or "lambda2"
+        The parameter that moves. Along lambda2 lambda1 and rho = mu/lambda2 are held, so that mu
+        moves with lambda2.
+    lambda1 : float, > 0
+        For a path in lambda2.
+    lambda2 : float, > 0
+        For a path in lambda1.
+    mu : float, >= 0, or None
+        For a path in lambda1. Default: 1, unless rho is given.
+    rho : float, >= 0, or None
+        mu/lambda2, instead of mu. Default along lambda2: 100.
+    n_neighbors, radius, graph_weights : see `chemin.kernels.neighbor_graph`
+        How the graph is made; a radius takes the place of n_neighbors.
+    normalized : bool
+        Whether L is the normalised Laplacian, I - D^-1/2 W D^-1/2, instead of D - W.
+    graph : dense or sparse matrix of shape (n, n) or None
+        Your own symmetric weights W, instead of neighbours.
+    start, stop : float or None
+        Values of the moving parameter. Default start: the largest at which anything happens.
+        Default stop: 1e-4 of the start. Along lambda1 0 means to the end: the Laplacian SVM itself,
+        or as near to it as double precision tells.
+    sample_weight : array of shape (n,) or None
+        What the loss of a labelled point counts. A point of weight 0 keeps its place in the graph
+        and among the kernel terms: only its label is ignored.
+
+    The other parameters are those of `svc_path`. Solutions have `lambda1`, `lambda2`, `mu` and
+    `rho`, their `lambda_` is lambda2, and their alpha is 0 at points without a label. `Path.s` is
+    |b|_1 at each event. In `Path.events` variable j < n is the coefficient of point j, n + i the
+    multiplier of point i, and 2n the intercept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(100, noise=0.1, random_state=1)
+    >>> labels = [c if i < 10 else -1 for i, c in enumerate(y)]
+    >>> path = chemin.laplacian_svc_path(X, labels, gamma=2.0)
+    >>> solution = path.at(0.1 * path.start)
+    >>> print(solution.support.size < 30, path.certify(solution).verdict)
+    True exact
+
+    References
+    ----------
+    Gasso, Zapien, Canu (2007). L1-norm regularization path for the sparse semi-supervised
+    Laplacian SVM.
+    Belkin, Niyogi, Sindhwani (2006). Manifold regularization. JMLR 7.
+    """
+    spec = laplacian_spec(along, lambda1, lambda2, mu, rho, intercept)
+    walk = _walk(start, stop, max_events, verbose, check_psd)
+    check_walk("laplacian_svc", spec, walk)
+    if along == "lambda2" and stop == 0:
+        raise ValueError(
+            "stop must be above 0 along lambda2, got 0: no quadratic part is left there"
+        )
+    similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    kernel_, points, weight = _kernel_data(X, similar, sample_weight)
+    labels, known = check_partly_labelled(y, len(points))
+    made = {"n_neighbors": n_neighbors, "radius": radius, "weights": graph_weights}
+    laplacian = make_laplacian(points, known, kernel_, made, graph, normalized)
+    data, signs = make_data(
+        "laplacian_svc", points, labels, weight, kernel_, class_weight, laplacian
+    )
+    return walk_path("laplacian_svc", data, spec, target=signs, **walk)
+
+
+def laplacian_spec(
+    along: Any, lambda1: Any, lambda2: Any, mu: Any, rho: Any, intercept: Any
+) -> dict[str, Any]:
+    """What makes the problem, checked: of mu and rho one is given, or none."""
+    if mu is not None and rho is not None:
+        raise ValueError("mu and rho were both given, expected one: rho is mu/lambda2")
+    if mu is not None and along == "lambda2":
+        raise ValueError(
+            f"mu must be None along lambda2, got {mu!r}: it moves there, and rho = mu/lambda2 is "
+            "what is held"
+        )
+    if lambda2 == 0:
+        raise ValueError(
+            "lambda2 must be above 0, got 0: without |f|^2 solutions are not unique (l1_svc_path "
+            "has no quadratic part)"
+        )
+    check_positive(lambda2, "lambda2")
+    if rho is None and along != "lambda2":
+        rho = check_positive(1.0 if mu is None else mu, "mu", zero=True) / lambda2
+    given = {} if rho is None else {"rho": rho}
+    held = {"along": along, "lambda1": lambda1, "lambda2": lambda2, "intercept": intercept}
+    return make_spec("laplacian_svc", **held, **given)
+
+
+def make_laplacian(
+    points: Floats, known: Any, kernel: Kernel, made: dict[str, Any], graph: Any, normalized: Any
+) -> Any:
+    """The Laplacian of a user's graph, or of the neighbours of points; with a warning where the
+    graph falls apart.
+    """
+    check_flag(normalized, "normalized")
+    if graph is not None:
+        W = check_graph(graph, len(points))
+    elif kernel.name == "precomputed":
+        raise ValueError(
+            "graph must be given with kernel='precomputed', got None: a kernel matrix does not tell "
+            "which points are neighbours"
+        )
+    else:
+        W = neighbor_graph(points, **made)
+    part = components(W)
+    count = int(part.max()) + 1
+    if count > 1:
+        without = count - len(np.unique(part[known]))
+        alone = int((np.bincount(part) == 1).sum())
+        warnings.warn(
+            f"the graph has {count} components, {without} of them without a labelled point, and "
+            f"{alone} isolated points: f is smooth within each, and no label is carried across",
+            stacklevel=3,
+        )
+    return graph_laplacian(W, normalized=normalized)
+
+
+def l1_svc_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    lambda2: float = 0.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: dict[Any, float] | str | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the L1-norm SVM while lambda moves.
+
+        min  sum_i w_i max(0, 1 - y_i (x_i'b + b0)) + lambda |b|_1 + lambda2/2 |b|^2
+
+    Without a ridge (lambda2 = 0) solutions are constant in lambda, but for jumps, at which all
+    models between two are optimal: `Path.s`, the sum of absolute coefficients at each event, tells
+    both ends of each. `at` gives the end with the smaller s.
+
+    Parameters
+    ----------
+    lambda2 : float, >= 0
+        The weight of a ridge; above 0 this is the doubly regularised SVM, and coefficients are
+        piecewise linear in lambda.
+
+    The other parameters are those of `svc_path`. In `Path.events` variable j < d is a coefficient,
+    d + i the multiplier of row i, and d + n the intercept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> path = chemin.l1_svc_path(scale(X), y, stop=20.0)
+    >>> print(path.at(path.stop).support.size < 10, path.certificate(path.stop).exact)
+    True True
+
+    References
+    ----------
+    Zhu, Rosset, Hastie, Tibshirani (2003). 1-norm support vector machines. NIPS 16.
+    Wang, Zhu, Zou (2006). The doubly regularized support vector machine. Statistica Sinica 16.
+    """
+    spec, walk = (
+        make_spec("l1_svc", lambda2=lambda2, intercept=intercept),
+        _walk(start, stop, max_events, verbose),
+    )
+    check_walk("l1_svc", spec, walk)
+    points = check_matrix(X)
+    weight = check_weights(sample_weight, len(points))
+    data, signs = make_data("l1_svc", points, y, weight, None, class_weight)
+    return walk_path("l1_svc", data, spec, target=signs, **walk)
 
 
 # ---------------------------------------------------------------------- shared

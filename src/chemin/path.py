@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from ._checks import (
     check_count,
@@ -20,7 +21,7 @@ from ._checks import (
     check_weights,
 )
 from .engine import End, Reason, Trace, audited, carry_on
-from .kernels import DenseGram, Gram, Kernel, LowRankGram
+from .kernels import DenseGram, Gram, GraphGram, Kernel, LowRankGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.machine import AT_PIN
@@ -117,10 +118,13 @@ class Data:
     weight: Floats
     kernel: Kernel | None  # None for linear models
     classes: NDArray[Any] | None  # two labels for classification
+    laplacian: Any = None  # sparse, of a graph on all rows
 
     @cached_property
     def used(self) -> NDArray[np.intp]:
-        """Rows with a positive weight: the others take no part."""
+        """Rows with a positive weight: the others take no part. On a graph all rows do."""
+        if self.laplacian is not None:
+            return np.arange(len(self.weight))
         return np.flatnonzero(self.weight > 0)
 
 
@@ -230,6 +234,9 @@ class Path:
     @property
     def _variables(self) -> NDArray[np.intp]:
         """The user's row (or column) of each variable; n + j for the j-th unpenalised one."""
+        named = self._problem.variables
+        if named is not None:
+            return named
         coupling = self._problem.system.coupling
         n_all = self._n_coef
         names = np.arange(n_all) if self._linear else self._data.used
@@ -239,6 +246,22 @@ class Path:
     @property
     def breakpoints(self) -> Floats:
         return self.events["value"]
+
+    @cached_property
+    def s(self) -> Floats:
+        """The sum of the absolute coefficients at each event, in the order walked.
+
+        Where the path jumps, several events share a value of the parameter: the first and the last
+        of them have s at both ends of the jump.
+        """
+        events, reading, z = self._trace.events, self._problem.reading, self._trace.z_start.copy()
+        size, norms = np.abs(reading.factor), np.empty(len(self._trace.moves) + 1)
+        norms[0] = size @ np.abs(z)
+        for j in range(len(self._trace.moves)):
+            self._trace._leap(z, j, j + 1)
+            norms[j + 1] = size @ np.abs(z)
+        at = norms[events["move"]]
+        return np.asarray(at / self.breakpoints if reading.inverse else at)
 
     @cached_property
     def closed_tube(self) -> Floats:
@@ -395,8 +418,8 @@ class Path:
             return Terms(roundings=0.0)
         if not self._problem.spec()["intercept"]:
             return Terms()
-        gram = self._problem.system.coupling.gram
-        reach = np.abs(self._data.X) if self._linear else gram.diagonal()
+        problem: Any = self._problem
+        reach = np.abs(self._data.X) if self._linear else problem.gram.diagonal()
         level = 1.0 if self._problem.target == "labels" else 0.0
         return Terms(float(reach.max(initial=0.0)), level)
 
@@ -601,10 +624,10 @@ class Path:
         if not isinstance(solution, Solution):
             raise ValueError(f"solution must be a chemin Solution, got {solution!r:.60}")
         n = self._n_coef
-        for name in ("coef", "alpha"):
-            if np.shape(getattr(solution, name)) != (n,):
+        for name, count in (("coef", n), ("alpha", self._problem.n_alpha or n)):
+            if np.shape(getattr(solution, name)) != (count,):
                 shape = np.shape(getattr(solution, name))
-                raise ValueError(f"solution.{name} must have {n} entries, got shape {shape}")
+                raise ValueError(f"solution.{name} must have {count} entries, got shape {shape}")
         used = slice(None) if self._linear else self._data.used
         given = {name: np.array([v], dtype=float) for name, v in solution.given.items()}
         missing = self._given_names - set(given)
@@ -782,6 +805,9 @@ class Path:
         arrays: dict[str, NDArray[Any]] = {"X": d.X, "y": d.y, "weight": d.weight}
         if d.classes is not None:
             arrays["classes"] = d.classes
+        if d.laplacian is not None:
+            parts = ("data", "indices", "indptr")
+            arrays |= {f"laplacian_{name}": getattr(d.laplacian, name) for name in parts}
         arrays |= {f"trace_{name}": array for name, array in t.arrays().items()}
         write(file, Stored(header, arrays))
 
@@ -806,6 +832,8 @@ def gram_of(data: Data, kernel: Kernel, matrix: Floats | None = None) -> Gram:
     """The kernel matrix of the rows that take part; `matrix`: that of all rows, if it is known."""
     used = data.used
     all_used = len(used) == len(data.weight)
+    if data.laplacian is not None:
+        return GraphGram(kernel.gram(data.X) if matrix is None else matrix, data.laplacian)
     Z = None if matrix is not None else kernel.factor(data.X)
     if Z is not None:
         return LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
@@ -822,11 +850,19 @@ def load(file: str | FilePath) -> Path:
         raise ValueError(f"{file} is not a saved path, or is damaged: {error}") from None
 
 
+def _laplacian(arrays: dict[str, NDArray[Any]]) -> Any:
+    if "laplacian_data" not in arrays:
+        return None
+    n = len(arrays["X"])
+    parts = tuple(arrays[f"laplacian_{name}"] for name in ("data", "indices", "indptr"))
+    return sparse.csr_array(parts, shape=(n, n))
+
+
 def _restored(stored: Stored) -> Path:
     header, arrays = stored.header, stored.arrays
     kernel = None if header["kernel"] is None else Kernel.from_spec(header["kernel"])
     classes = arrays.get("classes")
-    data = Data(arrays["X"], arrays["y"], arrays["weight"], kernel, classes)
+    data = Data(arrays["X"], arrays["y"], arrays["weight"], kernel, classes, _laplacian(arrays))
     signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
     problem = make_problem(header["problem"], data, signs, header["spec"])
     kept = {f.removeprefix("trace_"): arrays[f] for f in arrays if f.startswith("trace_")}

@@ -19,6 +19,7 @@ from ._checks import (
     check_fraction,
     check_inside,
     check_level,
+    check_partly_labelled,
     check_positive,
     check_scale,
     check_size,
@@ -76,8 +77,19 @@ def make_data(
     weight: Floats,
     kernel: Kernel | None,
     class_weight: Any = None,
+    laplacian: Any = None,
 ) -> tuple[Data, Floats | None]:
-    """The data of a path with its targets checked, and the signs of labels (None: numbers)."""
+    """The data of a path with its targets checked, and the signs of labels (None: numbers).
+
+    On a graph, given by its Laplacian, rows may have no label: their weight is 0.
+    """
+    if laplacian is not None:
+        labels, known = check_partly_labelled(y, len(X))
+        known, signs = known & (weight > 0), np.zeros(len(X))
+        signs[known], classes = check_two_classes(labels[known])
+        weight = np.where(known, weight, 0.0)
+        weight[known] = class_weights(class_weight, signs[known], classes, weight[known])
+        return Data(X, labels, weight, kernel, classes, laplacian), signs
     if PROBLEMS[name].target == "labels":
         signs, classes = check_two_classes(y, len(X))
         weight = class_weights(class_weight, signs, classes, weight)
@@ -99,7 +111,7 @@ def walk_path(
     max_events: int | None = None,
     verbose: int = 0,
     check_psd: bool = False,
-    gram: Floats | None = None,
+    gram: Floats | Gram | None = None,
 ) -> Path:
     """Walk the path of one problem.
 
@@ -114,8 +126,8 @@ def walk_path(
     target : array of shape (n,) or None
         The signs -1 and 1 of labels. None: the targets of the data.
     start, stop, max_events, verbose, check_psd : as in `chemin.svc_path`
-    gram : array of shape (n, n) or None
-        The kernel matrix of all rows, where it is known already.
+    gram : array of shape (n, n), Gram or None
+        The kernel matrix of all rows, where it is known already; a `Gram` is taken as it is.
     """
     start, stop = check_walk(name, spec, {"start": start, "stop": stop, "max_events": max_events})
     if data.kernel is None:
@@ -124,7 +136,8 @@ def walk_path(
     else:
         if data.kernel.name != "precomputed":
             check_scale(data.X, "X")
-        K = gram_of(data, data.kernel, gram)
+        known = gram is None or isinstance(gram, np.ndarray)
+        K = gram_of(data, data.kernel, gram) if known else gram
         _check_kernel_matrix(K, data.kernel, check_psd)
     problem = make_problem(name, data, target, spec, K)
     if problem.default_range is not None:

@@ -4,6 +4,8 @@ from ..certificate import Certificate
 from .adaptive_ridge import AdaptiveRidge
 from .base import Columns, Parameter, Problem, Reading, Start, Turned
 from .garrote import Garrote
+from .l1_svc import L1SVC
+from .laplacian_svc import LaplacianSVC
 from .lasso import Lasso
 from .loss import Loss
 from .machine import KernelMachine, Rows
@@ -25,10 +27,12 @@ PROBLEMS: dict[str, type[Problem]] = {
         *(SVC, SVR, NuSVR, OneClass, Quantile, Lasso),
         *(Ridge, Garrote, AdaptiveRidge),
         *(QuadraticSVC, QuadraticSVR, Expectile, KernelRidge),
+        *(LaplacianSVC, L1SVC),
     )
 }
 
 __all__ = [
+    "L1SVC",
     "PROBLEMS",
     "SVC",
     "SVR",
@@ -39,6 +43,7 @@ __all__ = [
     "Garrote",
     "KernelMachine",
     "KernelRidge",
+    "LaplacianSVC",
     "Lasso",
     "Loss",
     "NuSVR",

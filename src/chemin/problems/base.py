@@ -151,6 +151,16 @@ class Problem(ABC):
         """What `spec` is when nothing is said."""
         return {"intercept": True}
 
+    @property
+    def variables(self) -> Ints | None:
+        """How events name the variables. None: by their rows, and unpenalised ones after them."""
+        return None
+
+    @property
+    def n_alpha(self) -> int | None:
+        """How many multipliers a user holds. None: one for each coefficient."""
+        return None
+
     def edges(self, c: Columns) -> list[tuple[float, Floats]]:
         """The intercept where points leave an interval of them, as a sum of maxima.
 

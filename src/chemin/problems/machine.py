@@ -215,15 +215,8 @@ class KernelMachine(Problem):
 
     def _stairs(self, n: int) -> Staircases:
         """Bottom to top: from the last slope to the first."""
-        loss, weight = self.rows.loss, self.weight / self.z_unit
-        pins = [self._in_t(0.0 - weight * affine(g)) for g in reversed(loss.slopes)]
-        treads = [
-            self._pull * (self._in_t(off) * (-1.0 / self.sd)) for off in reversed(loss.offsets)
-        ]
-        stairs = [_column(pins[0], n)]
-        for tread, pin in zip(treads, pins[1:]):
-            stairs += [_column(tread, n), _column(pin, n)]
-        return Staircases.build(n, first="pin", stairs=stairs)
+        level = lambda off: self._pull * (self._in_t(off) * (-1.0 / self.sd))  # noqa: E731
+        return row_stairs(self.rows.loss, self.weight / self.z_unit, level, n, self._in_t)
 
     # ------------------------------------------------------------------ where to begin
 
@@ -242,7 +235,8 @@ class KernelMachine(Problem):
         if self._soft is not None:
             return self._start_on_ramps(loss, slopes, value)
         if self.rows.terms:
-            stair, z, at = self._best_constant(bends, slopes)
+            w = self.weight[:, 0] / self.z_unit
+            stair, z, at = best_constant(self.rows.side, w, bends, slopes)
         else:
             (stair, z), at = self._at_slope((bends < 0).sum(axis=1), slopes), 0.0
         apart = np.abs(bends - at)
@@ -264,25 +258,6 @@ class KernelMachine(Problem):
     def _table(self, columns: Any) -> Floats:
         """(rows, k) from k numbers or columns."""
         return np.hstack([np.zeros_like(self.weight) + column for column in columns])
-
-    def _best_constant(self, bends: Floats, slopes: Floats) -> tuple[Ints, Floats, float]:
-        side, w, kinks = self.rows.side, self.weight[:, 0] / self.z_unit, bends.shape[1]
-        bent = (w[:, None] * np.diff(slopes, axis=1)).ravel()
-        order = np.argsort(bends.ravel(), kind="stable")
-        outer = float(w @ np.where(side > 0, slopes[:, 0], -slopes[:, -1]))
-        # The first kink at which the slopes are no longer negative: round-off does not count.
-        so_far = outer + np.cumsum(bent[order])
-        k = int(np.argmax(so_far >= -4 * EPS * np.abs(bent).sum()))
-        passed = np.zeros(len(order), dtype=bool)
-        passed[order[:k]] = True
-        j = passed.reshape(-1, kinks).sum(axis=1)
-        stair, z = self._at_slope(np.where(side > 0, j, kinks - j), slopes)
-        i, kink = divmod(int(order[k]), kinks)
-        stair[i] = 2 + 2 * (kinks - 1 - kink)
-        low, high = -w[i] * slopes[i, kink + 1], -w[i] * slopes[i, kink]
-        z[i] = 0.0
-        z[i] = np.clip(-side[i] * (side @ z), low, high)
-        return np.append(stair, 2), np.append(z, 0.0), float(bends[i, kink])
 
     def _start_on_ramps(self, loss: Loss, slopes: Floats, value: float | None) -> Start:
         """f = 0 and the best constant, found by bisection; phase one does the rest.
@@ -572,6 +547,53 @@ class KernelMachine(Problem):
     def spec(self) -> dict[str, Any]:
         fixed = {"along": self.parameter, "lambda_": self.lambda_, "intercept": self.intercept}
         return fixed | self.given
+
+
+def best_constant(
+    side: Floats, w: Floats, bends: Floats, slopes: Floats
+) -> tuple[Ints, Floats, float]:
+    """The constant that fits rows best: their stairs and the constant's, z, and the constant.
+
+    `bends` are the constants at which rows meet their kinks, `slopes` those of their losses, one
+    row each. One row stands at a kink, so that the constant is fixed.
+    """
+    kinks, rows = bends.shape[1], np.arange(len(w))
+    bent = (w[:, None] * np.diff(slopes, axis=1)).ravel()
+    order = np.argsort(bends.ravel(), kind="stable")
+    outer = float(w @ np.where(side > 0, slopes[:, 0], -slopes[:, -1]))
+    # The first kink at which the slopes are no longer negative: round-off does not count.
+    so_far = outer + np.cumsum(bent[order])
+    k = int(np.argmax(so_far >= -4 * EPS * np.abs(bent).sum()))
+    passed = np.zeros(len(order), dtype=bool)
+    passed[order[:k]] = True
+    j = passed.reshape(-1, kinks).sum(axis=1)
+    j = np.where(side > 0, j, kinks - j)
+    stair, z = 1 + 2 * (kinks - j), 0.0 - w * slopes[rows, j]
+    i, kink = divmod(int(order[k]), kinks)
+    stair[i] = 2 + 2 * (kinks - 1 - kink)
+    low, high = -w[i] * slopes[i, kink + 1], -w[i] * slopes[i, kink]
+    z[i] = 0.0
+    z[i] = np.clip(-side[i] * (side @ z), low, high)
+    return np.append(stair, 2), np.append(z, 0.0), float(bends[i, kink])
+
+
+def row_stairs(
+    loss: Loss,
+    weight: Floats,
+    level: Callable[[Any], Affine],
+    n: int,
+    in_t: Callable[[Any], Affine] = affine,
+) -> Staircases:
+    """The staircases of n rows, bottom to top: from the last slope to the first.
+
+    `level` is the residual at which an offset is met, `in_t` what moves in the engine's units.
+    """
+    pins = [in_t(0.0 - weight * affine(g)) for g in reversed(loss.slopes)]
+    treads = [level(off) for off in reversed(loss.offsets)]
+    stairs = [_column(pins[0], n)]
+    for tread, pin in zip(treads, pins[1:]):
+        stairs += [_column(tread, n), _column(pin, n)]
+    return Staircases.build(n, first="pin", stairs=stairs)
 
 
 def bisected(rising: Callable[[float], float], ends: Floats) -> float:
