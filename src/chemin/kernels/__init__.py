@@ -3,14 +3,7 @@
 from chemin.kernels._algebra import Mapped, Product, Restricted, Scaled, Sum
 from chemin.kernels._compare import KernelCheck, is_kernel, kernel_alignment
 from chemin.kernels._given import Function, Precomputed
-from chemin.kernels._gram import DenseGram, Gram, LowRankGram, as_gram
-from chemin.kernels._graph import (
-    GraphGram,
-    check_graph,
-    components,
-    graph_laplacian,
-    neighbor_graph,
-)
+from chemin.kernels._graph import graph_laplacian, neighbor_graph
 from chemin.kernels._kernel import Kernel
 from chemin.kernels._make import make_kernel
 from chemin.kernels._named import (
@@ -28,6 +21,13 @@ from chemin.kernels._strings import Spectrum
 # For the layers above, not for users: how variables act on each other.
 from chemin.kernels._coupling import BlockCoupling as BlockCoupling  # isort: skip
 from chemin.kernels._coupling import Coupling as Coupling  # isort: skip
+from chemin.kernels._gram import DenseGram as DenseGram  # isort: skip
+from chemin.kernels._gram import Gram as Gram  # isort: skip
+from chemin.kernels._gram import LowRankGram as LowRankGram  # isort: skip
+from chemin.kernels._gram import as_gram as as_gram  # isort: skip
+from chemin.kernels._graph import GraphGram as GraphGram  # isort: skip
+from chemin.kernels._graph import check_graph as check_graph  # isort: skip
+from chemin.kernels._graph import components as components  # isort: skip
 from chemin.kernels._make import KNOWN as KNOWN  # isort: skip
 from chemin.kernels._make import weighted_variance as weighted_variance  # isort: skip
 from chemin.kernels._ridged import Ridged as Ridged  # isort: skip
@@ -38,8 +38,6 @@ __all__ = [
     "Cosine",
     "Function",
     "Gaussian",
-    "Gram",
-    "GraphGram",
     "Kernel",
     "KernelCheck",
     "Laplacian",
@@ -53,13 +51,9 @@ __all__ = [
     "Sigmoid",
     "Spectrum",
     "Sum",
-    "as_gram",
-    "check_graph",
-    "components",
     "graph_laplacian",
     "is_kernel",
     "kernel_alignment",
     "make_kernel",
     "neighbor_graph",
-    "weighted_variance",
 ]

@@ -18,6 +18,7 @@ from .svm import PathNuSVR, PathSVC, PathSVR
 
 __all__ = [
     "AdaptiveRidge",
+    "GradientRidge",
     "KernelPerceptron",
     "LeastSquares",
     "MKLClassifier",
@@ -35,4 +36,3 @@ __all__ = [
     "margin_bound",
     "margins",
 ]
-__all__ = ["GradientRidge", "PathLasso", "PathNuSVR", "PathQuadraticSVC", "PathSVC", "PathSVR"]
