@@ -20,6 +20,10 @@ from ..path import Path
 from ..segments import Parts, Segments
 from .piecewise import Floats, Piecewise
 
+STRETCH = 1e-10
+"""Events that are tied lie apart by round-off, some 1e-15 of their place, and by more where the
+system is nearly singular. What is shorter than this part of its place is no stretch."""
+
 # ---------------------------------------------------------------------- at given targets
 
 
@@ -34,8 +38,11 @@ class PointLoss(ABC):
     def parts(self, block: Segments, omega: Floats) -> Parts:
         """The sum of omega_i L_i over a block of segments."""
 
-    def undecided(self, block: Segments) -> NDArray[np.bool_]:
-        """Points whose loss is told on a whole segment by what counts as f = 0 alone."""
+    def undecided(self, block: Segments, u_start: float) -> NDArray[np.bool_]:
+        """Points whose loss is told on a whole stretch by what counts as f = 0 alone.
+
+        `u_start` is where the path starts: a stretch is told from round-off by it.
+        """
         return np.zeros(1, bool)
 
 
@@ -51,8 +58,11 @@ class ZeroOne(PointLoss):
     def parts(self, block: Segments, omega: Floats) -> Parts:
         return block.constant([np.zeros(len(self.y))], lambda f: ((f > 0) != (self.y > 0)) @ omega)
 
-    def undecided(self, block: Segments) -> NDArray[np.bool_]:
-        every = np.arange(len(block))
+    def undecided(self, block: Segments, u_start: float) -> NDArray[np.bool_]:
+        largest = np.maximum(np.maximum(np.abs(block.u0), np.abs(block.u1)), u_start)
+        every = np.flatnonzero(np.abs(block.u1 - block.u0) > STRETCH * largest)
+        if len(every) == 0:
+            return np.zeros(1, bool)
         ends = (block.at(every, np.full(len(every), s)) for s in (0.0, 1.0))
         return np.logical_and(*(f == 0 for f in ends)).any(axis=0)
 
@@ -170,9 +180,10 @@ class Loss:
     def judged(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> tuple[Piecewise, int]:
         """The loss over a whole path, and how many points are undecided somewhere on it."""
         loss, parts, undecided = self.at(path.problem, y), [], np.zeros(len(y), bool)
+        u_start = float(path.coordinate.to_u(path.start))
         for block in path.segments(cross):
             parts.append(loss.parts(block, omega))
-            undecided |= loss.undecided(block)
+            undecided |= loss.undecided(block, u_start)
         whole = Piecewise.assemble(Parts.join(parts)).without_repetitions()
         return whole, int(np.count_nonzero(undecided & (omega > 0)))
 
