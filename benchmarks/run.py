@@ -26,6 +26,7 @@ TITLES = {
     "quadratic": "Quadratic losses against eigendecompositions and liblinear",
     "lasso": "Lasso against lars_path",
     "choosing": "Choosing C by cross-validation",
+    "mkl": "Weights of kernels against grid searches",
     "growth": "Growth",
     "profile": "Where the time goes",
 }
@@ -76,6 +77,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import choosing
     import growth
     import hotspots
+    import kernels
     import nu
     import quadratic
     import speed
@@ -89,6 +91,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "quadratic": lambda: quadratic.quadratic(o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
+        "mkl": lambda: kernels.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),
         "profile": lambda: hotspots.hotspots(o.profile),
     }
