@@ -25,6 +25,7 @@ TITLES = {
     "nu": "nu-SVR against NuSVR, and leave-one-out",
     "quadratic": "Quadratic losses against eigendecompositions and liblinear",
     "lasso": "Lasso against lars_path",
+    "pins": "C-SVM along the cost, quantile regression along tau",
     "choosing": "Choosing C by cross-validation",
     "growth": "Growth",
     "profile": "Where the time goes",
@@ -56,6 +57,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--cvxcla", type=int, default=800, metavar="N", help="size against cvxcla")
     p.add_argument("--svr", type=whole_numbers, default=[200, 500, 1000, 2000], metavar="SIZES")
     p.add_argument("--nu", type=int, default=1500, metavar="N", help="size of the toy of nu-SVR")
+    p.add_argument("--pins", type=whole_numbers, default=[300, 1000, 2000], metavar="SIZES")
     p.add_argument("--choosing", type=whole_numbers, default=[500, 1000, 2000], metavar="SIZES")
     p.add_argument("--choosing-seeds", type=int, default=1, help="seeds of choosing")
     p.add_argument(
@@ -77,6 +79,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import growth
     import hotspots
     import nu
+    import pins
     import quadratic
     import speed
 
@@ -88,6 +91,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "nu": lambda: nu.nu(o.nu, o.repeats),
         "quadratic": lambda: quadratic.quadratic(o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
+        "pins": lambda: pins.pins(o.pins, o.repeats),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "growth": lambda: growth.growth(o.growth),
         "profile": lambda: hotspots.hotspots(o.profile),
