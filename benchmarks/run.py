@@ -25,6 +25,7 @@ TITLES = {
     "nu": "nu-SVR against NuSVR, and leave-one-out",
     "quadratic": "Quadratic losses against eigendecompositions and liblinear",
     "lasso": "Lasso against lars_path",
+    "pins": "C-SVM along the cost, quantile regression along tau",
     "choosing": "Choosing C by cross-validation",
     "mkl": "Weights of kernels against grid searches",
     "growth": "Growth",
@@ -57,6 +58,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--cvxcla", type=int, default=800, metavar="N", help="size against cvxcla")
     p.add_argument("--svr", type=whole_numbers, default=[200, 500, 1000, 2000], metavar="SIZES")
     p.add_argument("--nu", type=int, default=1500, metavar="N", help="size of the toy of nu-SVR")
+    p.add_argument("--pins", type=whole_numbers, default=[300, 1000, 2000], metavar="SIZES")
     p.add_argument("--choosing", type=whole_numbers, default=[500, 1000, 2000], metavar="SIZES")
     p.add_argument("--choosing-seeds", type=int, default=1, help="seeds of choosing")
     p.add_argument(
@@ -79,6 +81,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import hotspots
     import kernels
     import nu
+    import pins
     import quadratic
     import speed
 
@@ -90,6 +93,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "nu": lambda: nu.nu(o.nu, o.repeats),
         "quadratic": lambda: quadratic.quadratic(o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
+        "pins": lambda: pins.pins(o.pins, o.repeats),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "mkl": lambda: kernels.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),

@@ -107,6 +107,35 @@ class Laplacian:
         return max(np.abs(beta - shrunk).max(), np.abs(alpha - clipped).max(), abs(self.y @ alpha))
 
 
+class Ridge(Laplacian):
+    """The same along t = 1 / lambda2, with lambda1 held: R = P / lambda2 stands for P, alpha / lambda2
+    for alpha. Treads of beta are at -+ t lambda1, pins of alpha / lambda2 at 0 and t.
+    """
+
+    lambda1, begin, stop = 0.05, 0.1, 100.0
+
+    @property
+    def system(self):
+        treads = Staircases.build(
+            len(self.K),
+            first="tread",
+            stairs=[(0.0, -self.lambda1), (0.0, 0.0), (0.0, self.lambda1)],
+        )
+        pins = Staircases.build(self.m, first="pin", stairs=[(0.0, 0.0), (0.0, 0.0), (0.0, 1.0)])
+        return replace(super().system, stairs=Staircases.stack(treads, pins, endless_tread()))
+
+    def path(self):
+        start, alpha = self.start(self.begin), slice(len(self.K), len(self.K) + self.m)
+        start.z[alpha] *= self.begin
+        return follow(self.system, start, begin=self.begin, stop=self.stop)
+
+    def residual(self, t, z):
+        n, at = len(self.K), copy(self)
+        at.P = self.P / t
+        z = np.concatenate([z[:n], z[n : n + self.m] / t, z[-1:]])
+        return Laplacian.residual(at, self.lambda1, z)
+
+
 every_problem = pytest.mark.parametrize("m, extra", [(4, 0), (16, 3), (10, 0), (6, 9)])
 
 
@@ -129,16 +158,17 @@ def test_the_operator_is_the_matrix():
 
 @every_problem
 @pytest.mark.parametrize("seed", range(3))
-def test_laplacian_path(seed, m, extra, monkeypatch):
+@pytest.mark.parametrize("kind", [Laplacian, Ridge], ids=["lambda1", "1 / lambda2"])
+def test_laplacian_path(kind, seed, m, extra, monkeypatch):
     """Oracles: the optimality conditions from the data, and the reference."""
-    problem = Laplacian(seed, m, extra)
+    problem = kind(seed, m, extra)
     fast = problem.path()
     monkeypatch.setenv("CHEMIN_ENGINE", "reference")
     slow = problem.path()
     f = {}
     for name, trace in (("compiled", fast), ("reference", slow)):
         assert trace.end.complete, (name, trace.end.text)
-        knots = np.unique(np.concatenate([fast.events["t"], slow.events["t"], [STOP]]))
+        knots = np.unique(np.concatenate([fast.events["t"], slow.events["t"], fast.t1[-1:]]))
         values = np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])])
         z = trace.solutions(values)
         worst = max(problem.residual(v, z[:, k]) for k, v in enumerate(values))

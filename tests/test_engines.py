@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
-from chemin import lasso_path, nu_svr_path, svc_path, svr_path
+from chemin import lasso_path, nu_svr_path, quantile_path, svc_path, svr_path
 from chemin.datasets import make_sinexp
+from chemin.engine import rescue
 from chemin.kernels import Linear
 from contract import CASES, assert_exact, distinct, kernel_part, make_data, make_tied
 
@@ -77,6 +78,8 @@ REAL = {
     "svr rbf": (svr_path, numbers, {"gamma": 0.1, "epsilon": 10.0}),
     "svr linear": (svr_path, numbers, {"kernel": "linear", "epsilon": 10.0}),
     "lasso": (lasso_path, numbers, {}),
+    "svc cost": (svc_path, classes, {"gamma": 0.03, "along": "cost", "lambda_": 0.1}),
+    "quantile tau": (quantile_path, numbers, {"gamma": 0.1, "along": "tau", "lambda_": 0.1}),
 }
 
 
@@ -87,6 +90,25 @@ def test_same_path_on_real_data(name, monkeypatch):
     X, y = data()
     fast, slow = in_both(monkeypatch, lambda: function(X, y, **options))
     assert_same_path(fast, slow, X)
+
+
+def copied():
+    """Digits three and five in black and white, of 8 by 8 points: one row in five is a copy."""
+    X, y = load_digits(return_X_y=True)
+    some = np.flatnonzero((y == 3) | (y == 5))[:100]
+    some = np.append(some, some[:25])
+    return (X[some] > 7).astype(float), y[some]
+
+
+@pytest.mark.parametrize("function, along", [(svc_path, "cost"), (quantile_path, "tau")])
+def test_pins_that_move_stay_in_the_core(function, along, monkeypatch):
+    """Oracles: the reference; and a count of its calls, on data of which many rows are copies."""
+    X, y = copied()
+    make = lambda: function(X, y, gamma=0.01, along=along, lambda_=0.1)  # noqa: E731
+    fast, slow = in_both(monkeypatch, make)
+    assert_same_path(fast, slow, X)
+    monkeypatch.setattr(rescue.Helper, "walk", None)
+    np.testing.assert_array_equal(make().breakpoints, fast.breakpoints)
 
 
 def many(target):
@@ -106,6 +128,8 @@ def many(target):
         (svc_path, "classes", {"intercept": False}),
         (svr_path, "numbers", {"epsilon": 0.2}),
         (svr_path, "numbers", {"along": "epsilon", "lambda_": 0.5}),
+        (svc_path, "classes", {"along": "cost", "lambda_": 0.5}),
+        (quantile_path, "numbers", {"along": "tau", "lambda_": 0.5}),
     ],
 )
 def test_linear_kernel_without_its_matrix(function, target, options, monkeypatch):
@@ -120,7 +144,9 @@ def test_linear_kernel_without_its_matrix(function, target, options, monkeypatch
     path = function(X, y, kernel="linear", sample_weight=weight, **options)
     assert path.certificate(path.breakpoints).exact.all()
     np.testing.assert_allclose([path.start, path.stop], [dense.start, dense.stop], rtol=1e-9)
-    values = dense.breakpoints[dense.breakpoints >= max(path.stop, dense.stop)]
+    ends = np.array([[min(p.start, p.stop), max(p.start, p.stop)] for p in (path, dense)])
+    low, high = ends[:, 0].max(), ends[:, 1].min()
+    values = dense.breakpoints[(dense.breakpoints >= low) & (dense.breakpoints <= high)]
     f, g = path.decision_function(X, values), dense.decision_function(X @ X.T, values)
     np.testing.assert_allclose(f, g, atol=1e-8 * np.abs(g).max())
 

@@ -11,7 +11,7 @@ import pytest
 
 from chemin.engine import blocked
 from contract import CASES, assert_walked, make_data, make_tied
-from test_block_coupling import Laplacian
+from test_block_coupling import Laplacian, Ridge
 from test_engines import assert_same_path, in_both
 
 KERNELS = [{"kernel": "rbf", "gamma": 0.3}, {"kernel": "linear"}]
@@ -52,9 +52,10 @@ def test_every_problem(case, violated, monkeypatch):
     assert violated
 
 
-def test_block_coupling(violated):
+@pytest.mark.parametrize("kind", [Laplacian, Ridge])
+def test_block_coupling(kind, violated):
     """Oracles: the optimality conditions from the data; and a count."""
-    problem = Laplacian(0, 16, 3)
+    problem = kind(0, 16, 3)
     trace = problem.path()
     assert trace.end.complete, trace.end.text
     knots = np.unique(trace.events["t"])

@@ -9,7 +9,13 @@ cdef class Factor(System):
         # slots: the free variables; a slot emptied in a block keeps its owner until it ends
         readonly Py_ssize_t ns, n0, cap  # n0: slots at the beginning of the block
         Py_ssize_t[::1] slot_var, slot_of, owner
-        double[::1] zs, z0, zd, lo, hi, b  # z, z at the block's start, z', bounds, right-hand side
+        double[::1] zs, z0, zd, b  # z, z at the block's start, z', right-hand side
+        double[::1] lo, los, hi, his  # bounds: value and slope in t
+        # pins that move: slopes of pins, at the block's start; how fast the frame of a slot moves,
+        # and since when; z' of emptied slots
+        double[::1] pin_speed, frame, since, coast, pushed
+        double fastest  # of all pins
+        double way
         Py_ssize_t[::1] stair
         readonly double t
         # H = H0 + sum_j d_j u_j u_j'
@@ -36,6 +42,9 @@ cdef class Factor(System):
 
     cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil
     cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil
+    cdef double _low(self, Py_ssize_t s) noexcept nogil
+    cdef double _high(self, Py_ssize_t s) noexcept nogil
+    cdef void _come_to_rest(self) noexcept nogil
     cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil
     cdef void _add_inverse(self, const double *g, double *out) noexcept nogil
     cdef void _column(self, Py_ssize_t s, double *out) noexcept nogil

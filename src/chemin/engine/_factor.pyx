@@ -25,6 +25,13 @@ of rank two, with the vectors above and the 2 x 2 complement S of both:
 
     H + W S^-1 W',   W = (u_1, u_2)            S_jj = 1 / d_j,  S_12 = -(what u_1 does to the other)
 
+**Pins that move.** Within a block each variable is written in a frame that moves as its pin does:
+x = z - v (t - t_e), with v the speed of the pin on which it stands at the block's start, or from
+which it has entered at t_e. Those that are free at the start have v = 0. So x of a variable that
+stays on its pin stands still, g moves by r + M v all through the block, and only slots change. A
+slot that is emptied *coasts*: x' is the speed of its new pin less v, and b feels it. The block's
+end takes all back to z, and r + M v with it.
+
 **Doubtful pivots** are judged with the solve converged: residuals as if in twice the precision,
 with G_FF gathered for the rest of the block.
 
@@ -93,6 +100,7 @@ cdef class Factor(System):
         self.ucap = 2 * block
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
         self.moved, self.flow = np.zeros((block, self.n_flow)), np.zeros(self.n_flow)
+        self.pin_speed, self.pushed = np.zeros(self.N), np.zeros(self.N)
 
     # ------------------------------------------------------------------ memory
 
@@ -109,10 +117,13 @@ cdef class Factor(System):
         self.z0 = grown(self.z0 if old else None, cap, old)
         self.zd = grown(self.zd if old else None, cap, old)
         self.lo = grown(self.lo if old else None, cap, old)
+        self.los = grown(self.los if old else None, cap, old)
         self.hi = grown(self.hi if old else None, cap, old)
+        self.his = grown(self.his if old else None, cap, old)
         self.b = grown(self.b if old else None, cap, old)
         self.U, self.scaled = (np.zeros((self.ucap, cap)) for _ in range(2))
         self.d = np.zeros(self.ucap)
+        self.frame, self.since, self.coast = (np.zeros(cap) for _ in range(3))
         self.g, self.v, self.wanted, self.lacking = (np.zeros(cap) for _ in range(4))
         self.change, self.lost = np.zeros(cap), np.zeros(cap)
         self.work = np.zeros(max(self.ucap, cap))
@@ -129,6 +140,8 @@ cdef class Factor(System):
         self.ns = 0
         self.reserve(len(free) + self.ucap // 2 + 2)
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
+        self.way = way
+        self.measure_pins()
         self.ns = len(free)
         for s in range(self.ns):
             self._new_slot(s, free[s], way)
@@ -137,6 +150,22 @@ cdef class Factor(System):
         self.t, self.spoilt = t, 0.0
         self.redirect()
 
+    def measure_pins(self):
+        """How fast pins move, and g with them, from the data."""
+        cdef Py_ssize_t s
+        if not self.pins_move:
+            return
+        stair, system = np.asarray(self.stair), self.system
+        slope = np.asarray(self.slope)[np.arange(self.N), stair]
+        speed = np.where(stair % 2 == 1, slope, 0.0)
+        self.pin_speed, self.fastest = speed, np.abs(speed).max()
+        self.r = system.r + system.coupling.dot(speed)
+        self.r_size = np.abs(system.r) + system.coupling.magnitude(speed)
+        self.frame[:] = 0.0
+        self.coast[:] = 0.0
+        for s in range(self.ns):
+            self._bounds(s, self.way)
+
     cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil:
         """Variable i, on a tread, takes slot s."""
         self.slot_var[s] = self.owner[s] = i
@@ -144,10 +173,18 @@ cdef class Factor(System):
         self._bounds(s, way)
 
     cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil:
+        """The ends of the tread, in the slot's frame, and b, as if nothing coasted."""
         cdef Py_ssize_t i = self.slot_var[s], j = self.stair[i]
-        self.lo[s] = self.value[i, j - 1]
-        self.hi[s] = self.value[i, j + 1]
+        cdef double v = self.frame[s]
+        self.lo[s], self.los[s] = self.value[i, j - 1] + v * self.since[s], self.slope[i, j - 1] - v
+        self.hi[s], self.his[s] = self.value[i, j + 1] + v * self.since[s], self.slope[i, j + 1] - v
         self.b[s] = -self.sigma[i] * (self.r[i] + self.slope[i, j]) * way
+
+    cdef double _low(self, Py_ssize_t s) noexcept nogil:
+        return self.lo[s] + self.t * self.los[s]
+
+    cdef double _high(self, Py_ssize_t s) noexcept nogil:
+        return self.hi[s] + self.t * self.his[s]
 
     def redirect(self):
         """z' = H b, afresh."""
@@ -377,7 +414,7 @@ cdef class Factor(System):
         """H loses slot s, after `_leaving` has put H e_s into the next row of U; z' with it."""
         cdef Py_ssize_t x
         cdef double *u = &self.U[self.k, 0]
-        cdef double pivot = u[s], gain = self.zd[s] / pivot
+        cdef double pivot = u[s], gain = (self.zd[s] - self.coast[s]) / pivot
         for x in range(self.ns):
             self.zd[x] -= gain * u[x]
         self.zd[s] = 0.0
@@ -389,7 +426,8 @@ cdef class Factor(System):
     ) noexcept nogil:
         """Two changes at once, their vectors u_1, u_2 in the next rows of U, S = (p, q; q, r).
 
-        `first` and `second`: b_i - g_i'z' for a variable that enters, -z'_s for one that leaves.
+        `first` and `second`: b_i - g_i'z' for a variable that enters; for one that leaves -z'_s,
+        and what it does then.
         S is turned to its eigenvectors, and U with it.
         """
         cdef:
@@ -572,6 +610,8 @@ cdef class Factor(System):
         cdef double weight
         cdef double[:, ::1] scaled = self.scaled
         with nogil:
+            if self.pins_move:
+                self._come_to_rest()
             if self.k:
                 for s in range(self.n0, self.ns):
                     memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
@@ -595,7 +635,31 @@ cdef class Factor(System):
                 self.ns -= 1
                 if self.ns != s:
                     self._move_slot(self.ns, s)
+            if self.pins_move:
+                for s in range(self.ns):
+                    self._bounds(s, self.way)
         self.n0, self.k = self.ns, 0
+
+    cdef void _come_to_rest(self) noexcept nogil:
+        """From the frames of slots to z itself; how fast pins move, and g with them."""
+        cdef:
+            Py_ssize_t s, i
+            double *change = &self.change[0]  # of the speeds of pins
+            const double *x = change
+            double *flow = &self.moved[0, 0]
+        for s in range(self.ns):
+            change[s] = self.coast[s] - self.way * self.frame[s] * (self.slot_var[s] >= 0)
+            self.zs[s] += self.frame[s] * (self.t - self.since[s])
+            self.zd[s] += self.way * self.frame[s]
+            i = self.owner[s]
+            self.pin_speed[i] = self.slope[i, self.stair[i]] if self.stair[i] % 2 else 0.0
+            self.frame[s] = self.coast[s] = 0.0
+        self._spread(self.ns, &self.owner[0], 1, &x, &flow)
+        self._pushed(self.ns, &self.owner[0], flow, change, &self.pushed[0])
+        self.fastest = 0.0
+        for i in range(self.N):
+            self.r[i] += self.way * self.pushed[i]
+            self.fastest = max(self.fastest, fabs(self.pin_speed[i]))
 
     cdef void _move_slot(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
         """The last slot, a, moves to b; only the lower half of H counts."""
@@ -607,6 +671,7 @@ cdef class Factor(System):
             self.H[x, b] = self.H[a, x]
         self.slot_var[b], self.owner[b] = self.slot_var[a], self.owner[a]
         self.zs[b], self.zd[b], self.b[b] = self.zs[a], self.zd[a], self.b[a]
-        self.lo[b], self.hi[b] = self.lo[a], self.hi[a]
+        self.lo[b], self.los[b] = self.lo[a], self.los[a]
+        self.hi[b], self.his[b] = self.hi[a], self.his[a]
         if self.slot_var[b] >= 0:
             self.slot_of[self.slot_var[b]] = b

@@ -20,7 +20,7 @@ cdef class Loop(WorkingSet):
     cdef void _first_slot(self, const Direction *d, Hit *hit) noexcept nogil
     cdef void _first_row(self, const Direction *d, Hit *hit) noexcept nogil
     cdef void _advance(self, double step, double t) noexcept nogil
-    cdef void _corners(self, Py_ssize_t first, bint slot) noexcept nogil
+    cdef void _corners(self, Py_ssize_t first, bint slot, int side) noexcept nogil
     cdef int _settle(self, double way) noexcept nogil
     cdef bint _creeps(self, const Direction *d, const Hit *hit) noexcept nogil
     cdef double _hardest(self) noexcept nogil
@@ -32,6 +32,7 @@ cdef class Loop(WorkingSet):
     cdef void _row_of(self, Py_ssize_t w) noexcept nogil
     cdef void _occupy(self, Py_ssize_t w, int side, double way) noexcept nogil
     cdef void _vacate(self, Py_ssize_t s, int side) noexcept nogil
+    cdef void _coast(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil
     cdef void _watch_leaver(self, Py_ssize_t s, Py_ssize_t i, int side) noexcept nogil
     cdef int _enter_by_jump(
         self, Py_ssize_t w, int side, double way, double schur

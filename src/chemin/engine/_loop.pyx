@@ -49,7 +49,8 @@ cdef class Loop(WorkingSet):
         """What is needed to walk the block again."""
         return (
             self.t, self.ns, self.settling, self.arriving, np.array(self.stair), np.array(self.zs),
-            np.array(self.zd), np.array(self.lo), np.array(self.hi), np.array(self.b),
+            np.array(self.zd), np.array(self.b), np.array(self.lo), np.array(self.hi),
+            np.array(self.los), np.array(self.his),
             np.array(self.slot_var), np.array(self.owner), np.array(self.slot_of),
             np.array(self.off_lo), np.array(self.off_hi), self.spoilt,
         )
@@ -57,11 +58,13 @@ cdef class Loop(WorkingSet):
     def restore(self, saved):
         """Back to the block's start: H0 has not been touched."""
         (
-            self.t, self.ns, self.settling, self.arriving, self.stair, self.zs, self.zd, self.lo,
-            self.hi, self.b,
+            self.t, self.ns, self.settling, self.arriving, self.stair, self.zs, self.zd, self.b,
+            self.lo, self.hi, self.los, self.his,
             self.slot_var, self.owner, self.slot_of, self.off_lo, self.off_hi, self.spoilt,
         ) = saved
         self.flowing = False
+        self.frame[:] = 0.0
+        self.coast[:] = 0.0
 
     # ------------------------------------------------------------------ the loop
 
@@ -81,7 +84,7 @@ cdef class Loop(WorkingSet):
         if self._hardest() > self.hard:
             self._straighten(way, True)
         if self.arriving:
-            self._corners(-1, True)
+            self._corners(-1, True, 0)
             self.arriving = False
         while True:
             if self.settling:
@@ -122,28 +125,27 @@ cdef class Loop(WorkingSet):
             self._advance(hit.step, t_end)
             return C_ARRIVED
         self._advance(hit.step, self.t + way * hit.step)
-        self._corners(-1 if cut else hit.at, hit.slot)
+        self._corners(-1 if cut else hit.at, hit.slot, hit.side)
         return C_GOES_ON
 
     cdef void _first_slot(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test over the free variables."""
         cdef Py_ssize_t s, i
-        cdef double step, gap, rate, noise
+        cdef double step, rate, noise
         for s in range(self.ns):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            rate, noise = d.z[s], noise_z(d, self.blur[i])
+            noise, rate = noise_z(d, self.blur[i]), d.z[s] - self.his[s] * d.t
             if rate > noise:
-                gap = self.hi[s] - self.zs[s]
-            elif rate < -noise:
-                gap = self.zs[s] - self.lo[s]
-                rate = -rate
-            else:
-                continue
-            step = gap / rate if gap > 0 else 0.0
-            if step < hit.step:
-                hit[0] = Hit(step, s, True, 0)
+                step = max(self._high(s) - self.zs[s], 0.0) / rate
+                if step < hit.step:
+                    hit[0] = Hit(step, s, True, 1)
+            rate = self.los[s] * d.t - d.z[s]
+            if rate > noise:
+                step = max(self.zs[s] - self._low(s), 0.0) / rate
+                if step < hit.step:
+                    hit[0] = Hit(step, s, True, -1)
 
     cdef void _first_row(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test over the watched variables."""
@@ -174,10 +176,12 @@ cdef class Loop(WorkingSet):
         cdef Py_ssize_t w
         for w in range(self.nw):
             self.hw[w] += step * self.hd[w]
-        self._move(&self.zd[0], step, t)
+        self._move(&self.full[0], step, t)
+        if self.pins_move:
+            self._measure_boxes()
 
-    cdef void _corners(self, Py_ssize_t first, bint slot) noexcept nogil:
-        self._find_corners(first, slot, &self.zd[0])
+    cdef void _corners(self, Py_ssize_t first, bint slot, int side) noexcept nogil:
+        self._find_corners(first, slot, side)
         self.settling = True
 
     cdef int _settle(self, double way) noexcept nogil:
@@ -215,9 +219,10 @@ cdef class Loop(WorkingSet):
         cdef Py_ssize_t w = hit.at
         cdef double speed
         if hit.slot:
-            return fabs(d.z[w]) <= self.creeping * self._largest_of(d.z)
+            speed = d.z[w] - d.t * (self.his[w] if hit.side > 0 else self.los[w])
+            return fabs(speed) <= self.creeping * max(self._largest_of(d.z), self.fastest)
         speed = d.h[w] - d.t * (self.w_his[w] if hit.side > 0 else self.w_los[w])
-        return fabs(speed) <= self.creeping * (self.w_root[w] * d.size + fabs(self.w_r[w]))
+        return fabs(speed) <= self.creeping * (self.w_root[w] * d.size + self.w_size[w])
 
     cdef double _hardest(self) noexcept nogil:
         """The largest H_ss G_ss at the start of a block: how much G_FF^-1 enlarges rounding."""
@@ -308,9 +313,14 @@ cdef class Loop(WorkingSet):
     cdef void _occupy(self, Py_ssize_t w, int side, double way) noexcept nogil:
         """The variable of row w takes a new slot, at the edge of its tread."""
         cdef Py_ssize_t x, i = self.w_var[w], new = self.ns
+        self.frame[new], self.since[new] = self.slope[i, self.stair[i]], self.t
+        self.coast[new] = 0.0
         self._event(i, side)
         self._new_slot(new, i, way)
-        self.zs[new] = self.lo[new] if side > 0 else self.hi[new]
+        self.b[new] -= dot(new, &self.GW[w, 0], &self.coast[0])
+        if self.pins_move:
+            self._measure_box(i)
+        self.zs[new] = self._low(new) if side > 0 else self._high(new)
         self.z0[new], self.zd[new] = self.zs[new], 0.0
         for x in range(self.k):
             self.U[x, new] = 0.0
@@ -329,11 +339,22 @@ cdef class Loop(WorkingSet):
         self._event(i, side)
         self.slot_of[i] = -1
         self.slot_var[s], self.b[s] = -1, 0.0
-        self.zs[s] = self.hi[s] if side > 0 else self.lo[s]
+        self.zs[s] = self._high(s) if side > 0 else self._low(s)
+        self._coast(s, i)
         if self.n_moves:  # it stands at its pin exactly, from the last breakpoint on
             self.DZ[self.n_moves - 1, s] = self.zs[s] - self.z0[s]
         self._watch_leaver(s, i, side)
         self._corner_behind(i, side)
+
+    cdef void _coast(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil:
+        """Variable i, of slot s, goes on with its pin; g is its row."""
+        cdef Py_ssize_t x
+        self.coast[s] = self.way * (self.slope[i, self.stair[i]] - self.frame[s])
+        if self.coast[s] == 0.0:
+            return
+        for x in range(self.ns):
+            if self.slot_var[x] >= 0:
+                self.b[x] -= self.coast[s] * self.g[x]
 
     cdef void _watch_leaver(self, Py_ssize_t s, Py_ssize_t i, int side) noexcept nogil:
         """Variable i has left slot s for a pin: a row at the end of the tread that it left."""
@@ -352,7 +373,7 @@ cdef class Loop(WorkingSet):
     ) noexcept nogil:
         """Row w depends on the slots: along (-H g; 1) until one of them blocks, or itself."""
         cdef:
-            Py_ssize_t i = self.w_var[w], new = self.ns
+            Py_ssize_t s, i = self.w_var[w], new = self.ns
             double pull = dot(new, &self.g[0], &self.zd[0])
             Hit hit
         if self.n_moves == self.bcap or self._crowded():
@@ -364,6 +385,8 @@ cdef class Loop(WorkingSet):
         if hit.slot and hit.at == new:  # all the way to its next pin
             self._row(i, &self.g[0])
             self._vacate(new, hit.side)
+            for s in range(new):
+                self.zd[s] -= self.coast[new] * self.U[self.k, s]
         else:
             self._together(&hit, way, schur, self.b[new] - pull)
         return self._go_on(way, False)
@@ -382,8 +405,8 @@ cdef class Loop(WorkingSet):
             return C_BLIND
         self.U[self.k, s] = inverse
         self.slot_var[s] = i  # H has it still
-        self._together(&hit, way, -inverse, -self.zd[s])
-        self.slot_var[s], self.zd[s] = -1, 0.0
+        self._together(&hit, way, -inverse, self.coast[s] - self.zd[s])
+        self.slot_var[s], self.zd[s], self.b[s] = -1, 0.0, 0.0
         return self._go_on(way, False)
 
     cdef bint _jump(self, double sign, Hit *hit) noexcept nogil:
@@ -410,7 +433,7 @@ cdef class Loop(WorkingSet):
             for w in range(self.nw):
                 self.hw[w] += hit.step * self.hj[w]
             self._move(u, hit.step, self.t)
-            self._find_corners(hit.at, hit.slot, u)
+            self._find_corners(hit.at, hit.slot, hit.side)
             self._first_corner(&along, hit)
             if hit.at < 0:
                 return False
@@ -428,12 +451,12 @@ cdef class Loop(WorkingSet):
             double q, r, second, size = 0.0, largest = 0.0
         if hit.slot:
             r, q = -self._leaving(w, other, &size, &largest), -u[w]
-            second = -self.zd[w]
             self._vacate(w, hit.side)
+            second = self.coast[w] - self.zd[w]
         else:
             self._row_of(w)
             r, q = self._schur(self.w_var[w], &size), -dot(new, &self.g[0], u)
-            second = -dot(new, &self.g[0], &self.zd[0])
+            second = dot(new, &self.g[0], &self.coast[0]) - dot(new, &self.g[0], &self.zd[0])
             self._occupy(w, hit.side, way)
             self._as_entry(new, new, other)
             second += self.b[new]

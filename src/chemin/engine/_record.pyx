@@ -49,6 +49,20 @@ cdef class Record(Factor):
         self.e_to[e] = self.stair[i]
         self.n_events += 1
 
+    cdef Py_ssize_t _all_that_moves(self, Py_ssize_t m, int *index, double *rate) noexcept nogil:
+        """The variables that move m changes, those on their pins too; returns how many."""
+        cdef Py_ssize_t i, s, count = 0
+        cdef double way = 0.0 if self.mt1[m] == self.mt0[m] else self.way
+        for i in range(self.N):
+            self.pushed[i] = way * self.pin_speed[i]
+        for s in range(self.mns[m]):
+            self.pushed[self.owner[s]] += self.rates[m, s]
+        for i in range(self.N):
+            if self.pushed[i] != 0.0:
+                index[count], rate[count] = <int> i, self.pushed[i]
+                count += 1
+        return count
+
     def record(self):
         """The block's moves (t0, t1, length, size; variables, rates) and its events."""
         cdef:
@@ -57,10 +71,14 @@ cdef class Record(Factor):
             double[::1] rate
             Py_ssize_t[::1] size = np.zeros(self.n_moves, dtype=np.intp)
         for m in range(self.n_moves):
-            total += self.mns[m]
+            total += self.mns[m] + (self.N if self.pins_move else 0)
         index, rate = np.empty(total, dtype=np.int32), np.empty(total)
         with nogil:
             for m in range(self.n_moves):
+                if self.pins_move:
+                    size[m] = self._all_that_moves(m, &index[at], &rate[at])
+                    at += size[m]
+                    continue
                 for s in range(self.mns[m]):
                     if self.mon[m, s]:
                         index[at], rate[at] = <int> self.owner[s], self.rates[m, s]

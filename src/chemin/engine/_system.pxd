@@ -28,9 +28,12 @@ cdef class System:
         readonly Py_ssize_t N, n_rows, nb, n_flow, rank  # rank: columns of Z; 0 for blocks
         double[:, ::1] bundle
         # the rest of the system
-        const double[::1] r
+        object system
+        double[::1] r  # and what moving pins add to it: see `Factor`
+        double[::1] r_size  # the sum of absolute terms
         const double[:, ::1] value, slope
-        const double[::1] span, box  # box: the span, at most 1
+        bint pins_move
+        double[::1] span, box  # box: the span, at most 1
 
     cdef void _spread(
         self, Py_ssize_t ns, const Py_ssize_t *owner, Py_ssize_t count, const double **x,

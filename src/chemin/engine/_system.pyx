@@ -22,7 +22,7 @@ cdef class System:
     """The base of the compiled walks; see the module's text."""
 
     def __init__(self, system):
-        coupling = system.coupling
+        self.system, coupling = system, system.coupling
         self.N, self.n_rows = len(system), coupling.n_rows
         self.nb = self.N - self.n_rows
         self.sign = np.ascontiguousarray(coupling.sign, dtype=np.float64)
@@ -33,9 +33,11 @@ cdef class System:
         self.edges = np.ascontiguousarray((np.asarray(self.border) * sigma[:, None]).T)
         self.root = np.ascontiguousarray(coupling.root)
         self.semidefinite = coupling.semidefinite
-        self.r = np.ascontiguousarray(system.r, dtype=np.float64)
+        self.r = np.array(system.r, dtype=np.float64)
+        self.r_size = np.abs(self.r)
         self.value = np.ascontiguousarray(system.stairs.value)
         self.slope = np.ascontiguousarray(system.stairs.slope)
+        self.pins_move = system.stairs.moving_pins
         self.span = system.stairs.span()
         self.box = np.minimum(1.0, self.span)
         self._read(coupling.layout)

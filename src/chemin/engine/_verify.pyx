@@ -171,7 +171,9 @@ cdef class Core(Loop):
             double *out[MOST + 1]
         for k in range(m):
             x[k], out[k] = &self.DZ[self.anchor[k], 0], &self.moved[k, 0]
-        x[m], out[m] = &self.zd[0], &self.flow[0]
+        for k in range(self.ns):  # at rest again, outside of all frames
+            self.full[k] = self.zd[k] + self.way * self.frame[k] * (self.slot_var[k] >= 0)
+        x[m], out[m] = &self.full[0], &self.flow[0]
         self.flowing = True
         self._spread(self.ns, &self.owner[0], m + 1, x, out)
 
@@ -353,6 +355,8 @@ cdef class Core(Loop):
         cdef double total = 0.0
         if last < 0:
             return 0.0
+        if self.pins_move:
+            total = self.r_size[self.n_rows + e] * fabs(self.mt1[last] - self.mt0[0])
         for s in range(self.ns):
             if has_row(&self.G, self.owner[s]):
                 total += fabs(self.border[self.owner[s], e] * self.DZ[last, s])

@@ -9,7 +9,7 @@ cdef struct Direction:  # z' of the slots, h' of the rows, t': 0 in a jump
     const double *h
     double t
     # speeds that are zero: of a slot below max(still_z, blur / span), of a row below
-    # still_h + part_h (root size + |r|) + tol / span
+    # still_h + part_h (root size + the size of r) + tol / span
     double still_z, still_h, part_h, size, span
 
 
@@ -26,10 +26,11 @@ cdef class WorkingSet(Record):
         char[::1] w_on
         # of each row: the stairs below and above, infinite once its variable has left its pin; and
         # what belongs to the variable
-        double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_sigma
+        double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_size, w_sigma
         double[::1] hw, hd, hj  # h, h', and h' along a jump
         double[:, ::1] GW  # rows of G, by slots
         double[::1] column
+        double[::1] full  # z' of all slots, the emptied ones too
         # of each slot: where GW has the row of a variable that entered or left in this block, and
         # the breakpoint at which it left, from this level
         Py_ssize_t[::1] slot_row, left_at
@@ -37,7 +38,9 @@ cdef class WorkingSet(Record):
         # of every variable
         object measured, boxed
         const char[::1] in_box  # boxed
-        const double[::1] tol, keep, keep_value, keep_slope, blur
+        const double[::1] tol, keep, keep_value, keep_slope
+        double[::1] blur
+        double coarsest  # the blur of what is no multiplier
         # corners: offsets are infinite away from them
         double[::1] off_lo, off_hi
         Py_ssize_t[::1] cornered  # rows with offsets
@@ -49,6 +52,8 @@ cdef class WorkingSet(Record):
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil
     cdef void _look_around(self, Py_ssize_t w) noexcept nogil
     cdef void _new_column(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil
+    cdef void _measure_boxes(self) noexcept nogil
+    cdef void _measure_box(self, Py_ssize_t i) noexcept nogil
     cdef void _watch_rates(self, double way) noexcept nogil
     cdef Direction _onward(self, double way) noexcept nogil
     cdef Direction _along(self, const double *z) noexcept nogil
@@ -57,10 +62,8 @@ cdef class WorkingSet(Record):
     cdef double _size(self, const double *z) noexcept nogil
     cdef double _largest_of(self, const double *z) noexcept nogil
     cdef double _random(self) noexcept nogil
-    cdef void _find_corners(
-        self, Py_ssize_t first, bint slot, const double *z
-    ) noexcept nogil
-    cdef void _slot_corners(self, Py_ssize_t first, const double *z) noexcept nogil
+    cdef void _find_corners(self, Py_ssize_t first, bint slot, int side) noexcept nogil
+    cdef void _slot_corners(self, Py_ssize_t first, int side) noexcept nogil
     cdef void _first_corner(self, const Direction *d, Hit *hit) noexcept nogil
     cdef void _move_offsets(self, const Direction *d, double step) noexcept nogil
     cdef void _forget_offsets(self) noexcept nogil

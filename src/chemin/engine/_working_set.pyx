@@ -33,7 +33,7 @@ cdef class WorkingSet(Record):
         if not super().reserve(cap):
             return False
         self.slot_row, self.left_at = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
-        self.left_from = np.zeros(self.cap)
+        self.left_from, self.full = np.zeros(self.cap), np.zeros(self.cap)
         return True
 
     def _reserve_rows(self, Py_ssize_t need):
@@ -47,6 +47,7 @@ cdef class WorkingSet(Record):
         self.hw, self.hd, self.hj, self.column = (np.zeros(self.wcap) for _ in range(4))
         self.w_lo, self.w_los, self.w_hi, self.w_his = (np.zeros(self.wcap) for _ in range(4))
         self.w_tol, self.w_root, self.w_r, self.w_sigma = (np.zeros(self.wcap) for _ in range(4))
+        self.w_size = np.zeros(self.wcap)
 
     # ------------------------------------------------------------------ the watch list
 
@@ -89,8 +90,11 @@ cdef class WorkingSet(Record):
         self.tol, self.keep = tol, keep
         self.keep_value, self.keep_slope = keep_value, keep_slope
         # How precisely z can be known; what is no multiplier is of the residuals' own kind.
-        coarsest = np.max(tol[self.measured])
-        self.blur = np.where(self.boxed, self.precision * np.asarray(self.box), coarsest)
+        self.coarsest = np.max(tol[self.measured])
+        if self.pins_move:
+            self.span = self.system.stairs.span(self.t)
+            self.box = np.minimum(1.0, self.span)
+        self.blur = np.where(self.boxed, self.precision * np.asarray(self.box), self.coarsest)
         self.nw = len(variables)
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
         self.n_cornered = 0
@@ -111,7 +115,7 @@ cdef class WorkingSet(Record):
         """Row w watches variable i, at a pin, with residual h."""
         self.w_var[w], self.w_on[w], self.hw[w] = i, 1, h
         self.w_tol[w], self.w_root[w] = self.tol[i], self.root[i]
-        self.w_r[w], self.w_sigma[w] = self.r[i], self.sigma[i]
+        self.w_r[w], self.w_size[w], self.w_sigma[w] = self.r[i], self.r_size[i], self.sigma[i]
         self._look_around(w)
 
     cdef void _look_around(self, Py_ssize_t w) noexcept nogil:
@@ -127,24 +131,46 @@ cdef class WorkingSet(Record):
         for w in range(self.nw):
             self.GW[w, s] = self.column[w]
 
+    # ------------------------------------------------------------------ boxes, where pins move
+
+    cdef void _measure_boxes(self) noexcept nogil:
+        """How far free variables can go, and how precisely they are known, at the present t."""
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            if self.slot_var[s] >= 0:
+                self._measure_box(self.slot_var[s])
+
+    cdef void _measure_box(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double width, widest = 0.0
+        for j in range(2, self.value.shape[1] - 1, 2):
+            if fabs(self.value[i, j]) < INFINITY:
+                width = self.value[i, j + 1] - self.value[i, j - 1]
+                width += self.t * (self.slope[i, j + 1] - self.slope[i, j - 1])
+                widest = max(widest, width)
+        self.span[i], self.box[i] = widest, min(1.0, widest)
+        self.blur[i] = self.precision * self.box[i] if self.in_box[i] else self.coarsest
+
     # ------------------------------------------------------------------ speeds and their noise
 
     cdef void _watch_rates(self, double way) noexcept nogil:
         """h' of the rows: -(sigma G z' + r)."""
-        cdef Py_ssize_t w
+        cdef Py_ssize_t w, s
         cdef double *hd = &self.hd[0]
         cdef const double *sigma = &self.w_sigma[0]
         cdef const double *r = &self.w_r[0]
-        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.zd[0], 0.0, hd)
+        for s in range(self.ns):
+            self.full[s] = self.zd[s] + self.coast[s]
+        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.full[0], 0.0, hd)
         for w in range(self.nw):
             hd[w] = -(sigma[w] * hd[w] + r[w] * way)
 
     cdef Direction _onward(self, double way) noexcept nogil:
         """The way on along t."""
-        cdef const double *z = &self.zd[0]
+        cdef const double *z = &self.full[0]
         cdef Direction d = Direction(
-            z, &self.hd[0], way, self.still * self._largest_of(z), 0.0, self.still,
-            self._size(z), max(fabs(self.t), self.far, EPS),
+            z, &self.hd[0], way, self.still * max(self._largest_of(z), self.fastest), 0.0,
+            self.still, self._size(z), max(fabs(self.t), self.far, EPS),
         )
         return d
 
@@ -177,7 +203,7 @@ cdef class WorkingSet(Record):
     cdef double _noise_h(self, const Direction *d, Py_ssize_t w) noexcept nogil:
         """Below this the residual of row w does not move."""
         return (
-            d.still_h + d.part_h * (self.w_root[w] * d.size + fabs(self.w_r[w]))
+            d.still_h + d.part_h * (self.w_root[w] * d.size + self.w_size[w])
             + self.w_tol[w] / d.span
         )
 
@@ -193,8 +219,7 @@ cdef class WorkingSet(Record):
         cdef double total = 0.0
         cdef Py_ssize_t s
         for s in range(self.ns):
-            if self.slot_var[s] >= 0:
-                total += self.root[self.slot_var[s]] * fabs(z[s])
+            total += self.root[self.owner[s]] * fabs(z[s])
         return total
 
     # ------------------------------------------------------------------ corners
@@ -206,14 +231,12 @@ cdef class WorkingSet(Record):
         self.seed ^= self.seed << 17
         return 1.0 + <double> (self.seed >> 11) / 9007199254740992.0
 
-    cdef void _find_corners(
-        self, Py_ssize_t first, bint slot, const double *z
-    ) noexcept nogil:
-        """Offsets for all that stand at a corner; the slot or row `first`, blocking z, does."""
+    cdef void _find_corners(self, Py_ssize_t first, bint slot, int side) noexcept nogil:
+        """Offsets for all that stand at a corner; the slot or row `first`, which blocks, does."""
         cdef Py_ssize_t w, i
         cdef double x, y, near, t = self.t
         self._forget_offsets()
-        self._slot_corners(first if slot else -1, z)
+        self._slot_corners(first if slot else -1, side)
         for w in range(self.nw):
             x = self.hw[w] - self.w_lo[w] - t * self.w_los[w]
             y = self.w_hi[w] + t * self.w_his[w] - self.hw[w]
@@ -228,15 +251,15 @@ cdef class WorkingSet(Record):
             self.cornered[self.n_cornered] = w
             self.n_cornered += 1
 
-    cdef void _slot_corners(self, Py_ssize_t first, const double *z) noexcept nogil:
+    cdef void _slot_corners(self, Py_ssize_t first, int side) noexcept nogil:
         cdef Py_ssize_t s, i
         for s in range(self.ns):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            if self.zs[s] - self.lo[s] <= self.blur[i] or (s == first and z[s] < 0):
+            if self.zs[s] - self._low(s) <= self.blur[i] or (s == first and side < 0):
                 self.off_lo[i] = self._random()
-            if self.hi[s] - self.zs[s] <= self.blur[i] or (s == first and z[s] > 0):
+            if self._high(s) - self.zs[s] <= self.blur[i] or (s == first and side > 0):
                 self.off_hi[i] = self._random()
 
     cdef void _first_corner(self, const Direction *d, Hit *hit) noexcept nogil:
@@ -248,13 +271,14 @@ cdef class WorkingSet(Record):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            rate, noise = d.z[s], noise_z(d, self.blur[i])
+            noise, rate = noise_z(d, self.blur[i]), d.z[s] - self.his[s] * d.t
             if rate > noise and self.off_hi[i] < INFINITY:
                 if self.off_hi[i] / rate < hit.step:
                     hit[0] = Hit(self.off_hi[i] / rate, s, True, 1)
-            elif rate < -noise and self.off_lo[i] < INFINITY:
-                if -self.off_lo[i] / rate < hit.step:
-                    hit[0] = Hit(-self.off_lo[i] / rate, s, True, -1)
+            rate = self.los[s] * d.t - d.z[s]
+            if rate > noise and self.off_lo[i] < INFINITY:
+                if self.off_lo[i] / rate < hit.step:
+                    hit[0] = Hit(self.off_lo[i] / rate, s, True, -1)
         for x in range(self.n_cornered):
             w = self.cornered[x]
             if not self.w_on[w]:
@@ -277,13 +301,12 @@ cdef class WorkingSet(Record):
             i = self.slot_var[s]
             if i < 0:
                 continue
-            rate = d.z[s]
-            if fabs(rate) <= noise_z(d, self.blur[i]):
-                continue
-            if self.off_hi[i] < INFINITY:
+            noise, rate = noise_z(d, self.blur[i]), d.z[s] - self.his[s] * d.t
+            if self.off_hi[i] < INFINITY and fabs(rate) > noise:
                 self.off_hi[i] = max(self.off_hi[i] - step * rate, 0.0)
-            if self.off_lo[i] < INFINITY:
-                self.off_lo[i] = max(self.off_lo[i] + step * rate, 0.0)
+            rate = self.los[s] * d.t - d.z[s]
+            if self.off_lo[i] < INFINITY and fabs(rate) > noise:
+                self.off_lo[i] = max(self.off_lo[i] - step * rate, 0.0)
         for x in range(self.n_cornered):
             w = self.cornered[x]
             if not self.w_on[w]:

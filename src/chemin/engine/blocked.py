@@ -73,10 +73,6 @@ class BlockWalker:
         core.look_again = LOOK_AGAIN if system.unit_moves else 0.0
         # The part of `keep` that moves with t.
         self.linear = [KEEP[0] * tol.PRECISION * u for u in system.unit]
-        self.box = np.minimum(1.0, system.stairs.span())
-        # What the border makes of the box of one variable, at the most.
-        has_row, border = system.coupling.has_row, np.abs(system.coupling.border)
-        self.edge = (border * self.box[has_row, None]).max(axis=0, initial=0.0)
         self.passed = 0
         self.helper = Helper()
         self.length, self.watching = BLOCK, WATCH
@@ -100,6 +96,7 @@ class BlockWalker:
                 return
             blocks += 1
             if blocks % REFRESH == 0 or self.stale():
+                self.core.measure_pins()
                 self.refresh()
             if code != _loop.FULL or not self.mend():
                 if self.by_reference(way, t_end):
@@ -172,6 +169,8 @@ class BlockWalker:
         self.stair = self.core.stairs.copy()
         self.z = self.positions()
         self.h, self.t = h_end, self.core.t
+        if self.system.stairs.moving_pins:
+            self.measure_boxes()
         self.recorder.extend(moves, events)
 
     # ------------------------------------------------------------------ the state
@@ -211,6 +210,14 @@ class BlockWalker:
         self.h = system.residual(self.z, t)
         self.size = system.coupling.magnitude(self.z)
         self.fresh, self.fresh_z = system.pull(t), float(np.abs(self.z).sum()) or 1.0
+        self.measure_boxes()
+
+    def measure_boxes(self) -> None:
+        """How far each variable can go, and what the border makes of it at the most."""
+        system, t = self.system, self.core.t
+        self.box = np.minimum(1.0, system.stairs.span(t))
+        has_row, border = system.coupling.has_row, np.abs(system.coupling.border)
+        self.edge = (border * self.box[has_row, None]).max(axis=0, initial=0.0)
 
     def stale(self) -> bool:
         """Whether the rounding of h, as old as it is, begins to matter."""

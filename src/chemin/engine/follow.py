@@ -40,7 +40,7 @@ DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 def make_walker(system: StaircaseSystem, *args: Any) -> Any:
     """The fast engine, or the readable one when CHEMIN_ENGINE=reference.
 
-    Pins that move with t, and ramps at a fixed t, are walked by the readable one.
+    Ramps at a fixed t are walked by the readable one.
     """
     if reference_asked_for():
         return make_reference(system, *args)
@@ -50,7 +50,7 @@ def make_walker(system: StaircaseSystem, *args: Any) -> Any:
             system, *args
         )
     ramps = isinstance(system.coupling, Ridged)
-    if BlockWalker is None or system.stairs.moving_pins or ramps:
+    if BlockWalker is None or ramps:
         return make_reference(system, *args)
     return BlockWalker(system, *args)
 
