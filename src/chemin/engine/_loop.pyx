@@ -258,7 +258,7 @@ cdef class Loop(WorkingSet):
             double size = 0.0, schur, pivot
             bint doubtful
         self._row_of(w)
-        schur = self._schur(i, &size)
+        schur = self._schur(i, self._solved(w), &size)
         doubtful = self.sigma[i] * schur <= self._doubt() * size
         if doubtful and not self._judge_entry(i, &schur, &size):
             return C_SINGULAR
@@ -310,9 +310,8 @@ cdef class Loop(WorkingSet):
     # ------------------------------------------------------------------ slots and rows
 
     cdef void _row_of(self, Py_ssize_t w) noexcept nogil:
-        """g = the row of G that row w watches; 0 in empty slots."""
+        """g = the row of G that row w watches; `_schur` clears empty slots."""
         memcpy(&self.g[0], &self.GW[w, 0], self.ns * sizeof(double))
-        self._clear_empty(&self.g[0])
 
     cdef void _occupy(self, Py_ssize_t w, int side, double way) noexcept nogil:
         """The variable of row w takes a new slot, at the edge of its tread."""
@@ -459,7 +458,8 @@ cdef class Loop(WorkingSet):
             second = self.coast[w] - self.zd[w]
         else:
             self._row_of(w)
-            r, q = self._schur(self.w_var[w], &size), -dot(new, &self.g[0], u)
+            r = self._schur(self.w_var[w], self._solved(w), &size)
+            q = -dot(new, &self.g[0], u)
             second = dot(new, &self.g[0], &self.coast[0]) - dot(new, &self.g[0], &self.zd[0])
             self._occupy(w, hit.side, way)
             self._as_entry(new, new, other)
