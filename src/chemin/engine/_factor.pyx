@@ -46,7 +46,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, hypot, sqrt
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport dsymv, dsyrk
+from scipy.linalg.cython_blas cimport dsymm, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t
@@ -70,6 +70,19 @@ cdef inline void symv(
     cdef double alpha = 1.0
     if n > 0:
         dsymv(&half, &n, &alpha, <double *> h, &ld, <double *> x, &one, &beta, out, &one)
+
+
+cdef inline void symm(
+    const double *h, blas_int ld, blas_int n, const double *x, blas_int k, double *out,
+) noexcept nogil:
+    """The k rows of out = X H, H symmetric, its lower half row-major."""
+    cdef char left = b"L"
+    cdef char half = b"U"
+    cdef double one = 1.0, zero = 0.0
+    if n > 0 and k > 0:
+        dsymm(
+            &left, &half, &n, &k, &one, <double *> h, &ld, <double *> x, &ld, &zero, out, &ld
+        )
 
 
 cdef inline void add_square(
@@ -199,11 +212,47 @@ cdef class Factor(System):
     def stairs(self):
         return np.asarray(self.stair)
 
-    def positions(self, z):
-        """z with the free variables where they stand."""
-        z = np.array(z)
-        z[self.free] = np.asarray(self.zs)[: self.ns]
-        return z
+    def positions(self):
+        """z: pinned variables at their pins, the free ones where they stand."""
+        cdef double[::1] z = np.empty(self.N)
+        cdef Py_ssize_t i, j
+        for i in range(self.N):
+            j = self.stair[i]
+            if j % 2 == 1:
+                z[i] = self.value[i, j] + self.t * self.slope[i, j]
+            else:
+                z[i] = self.zs[self.slot_of[i]]
+        return np.asarray(z)
+
+    def terms(self, z):
+        """M z and |M| |z|, with one reading of the rows of A; A is not factored."""
+        cdef:
+            Py_ssize_t[::1] some = np.flatnonzero(z[: self.n_rows])
+            double[::1] x = z[np.asarray(some)]
+            double[::1] pushed, size
+            const double[::1] edge = z[self.n_rows :]
+            const double *both[2]
+            double *flows[2]
+            Py_ssize_t i, e, g, n = self.n_rows
+        pushed = np.concatenate([np.zeros(n), np.asarray(self.border).T @ z[:n]])
+        size = np.concatenate([np.zeros(n), np.abs(self.border).T @ np.abs(z[:n])])
+        if len(some) == 0:
+            both[0] = both[1] = NULL
+        else:
+            both[0] = both[1] = &x[0]
+        flows[0], flows[1] = &self.moved[0, 0], &self.moved[1, 0]
+        with nogil:
+            for g in range(self.G.n_groups):
+                self._sum_rows(g, self.offset[g], len(some), &some[0], 2, both, flows, True)
+            for i in range(n):
+                pushed[i] = self.signs[i] * flows[0][self.place[i]]
+                size[i] = fabs(self.sign[i]) * flows[1][self.place[i]]
+                for e in range(self.nb):
+                    pushed[i] += self.edges[e, i] * edge[e]
+                    size[i] += fabs(self.edges[e, i] * edge[e])
+            for e in range(self.nb):
+                pushed[n + e] *= self.sigma[n + e]
+        return np.asarray(pushed), np.asarray(size)
 
     # ------------------------------------------------------------------ between blocks
 
@@ -253,14 +302,23 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ solves
 
+    cdef void _solve_rows(self, Py_ssize_t count, const double *G, double *out) noexcept nogil:
+        """The rows of out = G H0 for so many rows of G, at the beginning of a block."""
+        symm(&self.H[0, 0], self.cap, self.n0, G, count, out)
+        self.n_solved = count
+
     cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
         """out[s] = G_{i, s} for all slots of the block, those emptied in it too."""
         row(&self.G, i, self.ns, &self.owner[0], out)
 
     cdef void _add_inverse(self, const double *g, double *out) noexcept nogil:
         """out += H g = H0 g + U' D U g; entries of empty slots have no meaning."""
-        cdef Py_ssize_t x
         symv(&self.H[0, 0], self.cap, self.n0, g, 1.0, out)
+        self._add_changes(g, out)
+
+    cdef void _add_changes(self, const double *g, double *out) noexcept nogil:
+        """out += U' D U g."""
+        cdef Py_ssize_t x
         gemv_t(&self.U[0, 0], self.cap, self.k, self.ns, 1.0, g, 0.0, &self.work[0])
         for x in range(self.k):
             self.work[x] *= self.d[x]
@@ -290,8 +348,11 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ pivots
 
-    cdef double _schur(self, Py_ssize_t i, double *size) noexcept nogil:
+    cdef double _schur(self, Py_ssize_t i, const double *solved, double *size) noexcept nogil:
         """The Schur complement G_ii - g'v of variable i, v = H g, g its column in the slots.
+
+        `solved`: H0 g, where it is known; then g has the entries of slots emptied in this block,
+        too, and H is zero there but for round-off. They are cleared.
 
         `size` receives the sum of absolute terms. Entries of v without a row are known to round-off
         of the largest entry alone, so they count as it does. A variable without a row has no
@@ -299,7 +360,13 @@ cdef class Factor(System):
         as in the reference.
         """
         memset(&self.v[0], 0, self.ns * sizeof(double))
-        self._add_inverse(&self.g[0], &self.v[0])
+        if solved != NULL:
+            memcpy(&self.v[0], solved, self.n0 * sizeof(double))
+            self._add_changes(&self.g[0], &self.v[0])
+            self._clear_empty(&self.g[0])
+        else:
+            self._clear_empty(&self.g[0])
+            self._add_inverse(&self.g[0], &self.v[0])
         if self.wary:
             self._refine(&self.g[0], &self.v[0])
         self._clear_empty(&self.v[0])
@@ -597,7 +664,7 @@ cdef class Factor(System):
                     self.H[s, x] = 0.5 * (a[i * self.cap + j] + a[j * self.cap + i])
                     j += 1
             i += 1
-        self.n0, self.k, self.spoilt = self.ns, 0, 0.0
+        self.n0, self.k, self.spoilt, self.n_solved = self.ns, 0, 0.0, 0
         memset(&self.zd[0], 0, self.ns * sizeof(double))
         self._add_inverse(&self.b[0], &self.zd[0])
         return True

@@ -16,7 +16,7 @@ cdef class Loop(WorkingSet):
 
     cdef int _run(self, double way, double t_end) noexcept nogil
     cdef bint _crowded(self) noexcept nogil
-    cdef int _step(self, double way, double t_end) noexcept nogil
+    cdef int _step(self, double way, double t_end, double nearest) noexcept nogil
     cdef void _first_slot(self, const Direction *d, Hit *hit) noexcept nogil
     cdef void _first_row(self, const Direction *d, Hit *hit) noexcept nogil
     cdef void _advance(self, double step, double t) noexcept nogil

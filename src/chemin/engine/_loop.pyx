@@ -95,9 +95,7 @@ cdef class Loop(WorkingSet):
                 return C_FULL
             if self.spoilt > self.ruined and self.n_events > 0:
                 return C_FULL  # the next one has a fresh inverse
-            if fabs(self.t) < self.look_again * begun:
-                return C_FULL  # tolerances shrink with t: the next block has new ones
-            code = self._step(way, t_end)
+            code = self._step(way, t_end, self.look_again * begun)
             if code != C_GOES_ON:
                 return code
 
@@ -105,8 +103,12 @@ cdef class Loop(WorkingSet):
         """Whether a jump and its trade would not fit: jumps past a tread change no inverse."""
         return self.k + 4 > self.ucap or self.n_events + 4 > self.ucap or self.ns + 2 > self.cap
 
-    cdef int _step(self, double way, double t_end) noexcept nogil:
-        """Advance to the first that blocks; variables near corners are given offsets."""
+    cdef int _step(self, double way, double t_end, double nearest) noexcept nogil:
+        """Advance to the first that blocks; variables near corners are given offsets.
+
+        Tolerances shrink with t: a step below `nearest` is left to the next block, which has new
+        ones, unless it is the first.
+        """
         cdef bint cut = False
         cdef Hit hit = Hit(INFINITY, -1, True, 0)
         cdef Direction onward = self._onward(way)
@@ -118,6 +120,8 @@ cdef class Loop(WorkingSet):
                 hit.step, cut = self.longest * fabs(self.t), True
         if t_end == 0.0 and fabs(self.t) <= self.tiny_t:
             hit.step = INFINITY
+        if self.n_moves > 0 and fabs(self.t + way * min(hit.step, fabs(t_end - self.t))) < nearest:
+            return C_FULL
         if hit.step >= fabs(t_end - self.t):
             hit.step = fabs(t_end - self.t)
             if hit.step == INFINITY:
@@ -254,7 +258,7 @@ cdef class Loop(WorkingSet):
             double size = 0.0, schur, pivot
             bint doubtful
         self._row_of(w)
-        schur = self._schur(i, &size)
+        schur = self._schur(i, self._solved(w), &size)
         doubtful = self.sigma[i] * schur <= self._doubt() * size
         if doubtful and not self._judge_entry(i, &schur, &size):
             return C_SINGULAR
@@ -306,9 +310,8 @@ cdef class Loop(WorkingSet):
     # ------------------------------------------------------------------ slots and rows
 
     cdef void _row_of(self, Py_ssize_t w) noexcept nogil:
-        """g = the row of G that row w watches; 0 in empty slots."""
+        """g = the row of G that row w watches; `_schur` clears empty slots."""
         memcpy(&self.g[0], &self.GW[w, 0], self.ns * sizeof(double))
-        self._clear_empty(&self.g[0])
 
     cdef void _occupy(self, Py_ssize_t w, int side, double way) noexcept nogil:
         """The variable of row w takes a new slot, at the edge of its tread."""
@@ -455,7 +458,8 @@ cdef class Loop(WorkingSet):
             second = self.coast[w] - self.zd[w]
         else:
             self._row_of(w)
-            r, q = self._schur(self.w_var[w], &size), -dot(new, &self.g[0], u)
+            r = self._schur(self.w_var[w], self._solved(w), &size)
+            q = -dot(new, &self.g[0], u)
             second = dot(new, &self.g[0], &self.coast[0]) - dot(new, &self.g[0], &self.zd[0])
             self._occupy(w, hit.side, way)
             self._as_entry(new, new, other)

@@ -39,6 +39,10 @@ cdef class System:
         self, Py_ssize_t ns, const Py_ssize_t *owner, Py_ssize_t count, const double **x,
         double **out,
     ) noexcept nogil
+    cdef void _sum_rows(
+        self, Py_ssize_t g, Py_ssize_t first, Py_ssize_t ns, const Py_ssize_t *owner,
+        Py_ssize_t count, const double **x, double **out, bint sizes,
+    ) noexcept nogil
     cdef void _pushed(
         self, Py_ssize_t ns, const Py_ssize_t *owner, const double *flow, const double *x,
         double *out,

@@ -7,15 +7,72 @@ each group; then M x is the flow with signs, at the row of each variable, and th
 
 import numpy as np
 
+from libc.math cimport fabs
 from libc.string cimport memset
 
-from scipy.linalg.cython_blas cimport daxpy
-
-from chemin.engine._blas cimport blas_int, gemv_t
+from chemin.engine._blas cimport gemv_t
 from chemin.engine._entries cimport Block, Entries, has_row
 
 cdef enum:
-    TOGETHER = 65  # flows computed by one reading of the rows: a block of moves, and a direction
+    TOGETHER = 129  # flows computed by one reading of the rows: a block of moves, and a direction
+    STRIP = 1024  # columns that are summed up at a time: what is written stays in the first cache
+
+
+cdef struct Four:  # rows of A that are read together, and their slots; missing ones count nothing
+    const double *a[4]
+    Py_ssize_t slot[4]
+    double sign[4]
+    Py_ssize_t count
+
+
+cdef inline void add_four(
+    Py_ssize_t n, const Four *rows, const double *w, double *out
+) noexcept nogil:
+    """out += w_0 a_0 + ... + w_3 a_3."""
+    cdef Py_ssize_t j
+    cdef const double *a = rows.a[0]
+    cdef const double *b = rows.a[1]
+    cdef const double *c = rows.a[2]
+    cdef const double *d = rows.a[3]
+    cdef double wa = w[0], wb = w[1], wc = w[2], wd = w[3]
+    for j in range(n):
+        out[j] += (wa * a[j] + wb * b[j]) + (wc * c[j] + wd * d[j])
+
+
+cdef inline void add_four_sizes(
+    Py_ssize_t n, const Four *rows, const double *w, double *out
+) noexcept nogil:
+    """out += w_0 |a_0| + ... + w_3 |a_3|."""
+    cdef Py_ssize_t j
+    cdef const double *a = rows.a[0]
+    cdef const double *b = rows.a[1]
+    cdef const double *c = rows.a[2]
+    cdef const double *d = rows.a[3]
+    cdef double wa = w[0], wb = w[1], wc = w[2], wd = w[3]
+    for j in range(n):
+        out[j] += (wa * fabs(a[j]) + wb * fabs(b[j])) + (wc * fabs(c[j]) + wd * fabs(d[j]))
+
+
+cdef void _add(
+    Four *rows, Py_ssize_t length, Py_ssize_t count, const double **x, Py_ssize_t at, double **out,
+    bint sizes,
+) noexcept nogil:
+    """Some rows, at most four, times their entries of each x, to a strip of each out."""
+    cdef Py_ssize_t k, c
+    cdef double w[4]
+    for c in range(rows.count, 4):
+        rows.a[c] = rows.a[0]
+    for k in range(count):
+        for c in range(4):
+            w[c] = rows.sign[c] * x[k][rows.slot[c]] if c < rows.count else 0.0
+        if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0 and w[3] == 0.0:
+            continue
+        if sizes and k == count - 1:
+            for c in range(4):
+                w[c] = fabs(w[c])
+            add_four_sizes(length, rows, w, out[k] + at)
+        else:
+            add_four(length, rows, w, out[k] + at)
 
 
 cdef class System:
@@ -83,39 +140,54 @@ cdef class System:
         With A = Z Z' the rows are those of Z, and what they add up to is multiplied by Z.
         """
         cdef:
-            Py_ssize_t s, i, k, g, n_groups = self.G.n_groups
-            blas_int n, one = 1
-            double weight
-            const Block *block
-            double *target
+            Py_ssize_t k, g
+            double *bundles[TOGETHER]
+        if not self.rank:
+            for g in range(self.G.n_groups):
+                self._sum_rows(g, self.offset[g], ns, owner, count, x, out, False)
+            return
         for k in range(count):
-            if self.rank:
-                memset(&self.bundle[k, 0], 0, self.rank * sizeof(double))
-            else:
-                memset(out[k], 0, self.n_flow * sizeof(double))
-        for s in range(ns):
-            i = owner[s]
-            if not has_row(&self.G, i):
-                continue
-            for g in range(n_groups):
+            bundles[k] = &self.bundle[k, 0]
+        self._sum_rows(0, 0, ns, owner, count, x, bundles, False)
+        for k in range(count):
+            gemv_t(
+                self.blocks[0].a, self.rank, self.n_flow, self.rank, 1.0, bundles[k], 0.0, out[k],
+            )
+
+    cdef void _sum_rows(
+        self, Py_ssize_t g, Py_ssize_t first, Py_ssize_t ns, const Py_ssize_t *owner,
+        Py_ssize_t count, const double **x, double **out, bint sizes,
+    ) noexcept nogil:
+        """The part of `_spread` that belongs to group g, from out_k[first] on.
+
+        Four rows at a time, in strips. `sizes`: the last of the vectors takes |A| |S| instead.
+        """
+        cdef:
+            Py_ssize_t s, i, k, c, strip, at, length, n_groups = self.G.n_groups
+            Py_ssize_t n = self.rank if self.rank else self.offset[g + 1] - self.offset[g]
+            const Block *block
+            Four rows
+        for k in range(count):
+            memset(out[k] + first, 0, n * sizeof(double))
+        for strip in range((n + STRIP - 1) // STRIP):
+            at = strip * STRIP
+            length, rows.count = min(n - at, <Py_ssize_t> STRIP), 0
+            for s in range(ns):
+                i = owner[s]
+                if not has_row(&self.G, i):
+                    continue
                 block = &self.blocks[self.group[i] * n_groups + g]
                 if block.a == NULL:
                     continue
-                n = self.rank if self.rank else self.offset[g + 1] - self.offset[g]
-                for k in range(count):
-                    if x[k][s] != 0.0:
-                        weight = self.sign[i] * x[k][s]
-                        target = &self.bundle[k, 0] if self.rank else out[k] + self.offset[g]
-                        daxpy(
-                            &n, &weight, <double *> block.a + self.p[i] * block.width, &one,
-                            target, &one,
-                        )
-        if self.rank:
-            for k in range(count):
-                gemv_t(
-                    self.blocks[0].a, self.rank, self.n_flow, self.rank, 1.0, &self.bundle[k, 0],
-                    0.0, out[k],
-                )
+                c = rows.count
+                rows.a[c], rows.slot[c] = block.a + self.p[i] * block.width + at, s
+                rows.sign[c] = self.sign[i]
+                rows.count += 1
+                if rows.count == 4:
+                    _add(&rows, length, count, x, first + at, out, sizes)
+                    rows.count = 0
+            if rows.count:
+                _add(&rows, length, count, x, first + at, out, sizes)
 
     cdef void _pushed(
         self, Py_ssize_t ns, const Py_ssize_t *owner, const double *flow, const double *x,

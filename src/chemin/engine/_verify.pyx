@@ -23,7 +23,7 @@ from chemin.engine._entries cimport has_row
 from chemin.engine._loop cimport Loop
 
 cdef enum:
-    MOST = 64  # moves in a block
+    MOST = 128  # moves in a block
     DOUBTFUL = 256  # one in so many may be looked at closely before anchors are set nearer
 
 
@@ -73,7 +73,6 @@ cdef class Core(Loop):
         double[:, ::1] bent
         double[::1] turned, total, bent_border
         readonly double off_treads, off_pins
-        public double rounding  # of the terms that the block adds, what may drift
 
     def __init__(self, system, Py_ssize_t block):
         if block > MOST:
@@ -335,9 +334,11 @@ cdef class Core(Loop):
         self.off_treads = self.off_pins = 0.0
         for i in range(self.N):
             j = self.stair[i]
-            keep = self.keep[i] + fabs(self.keep_value[i] + self.t * self.keep_slope[i])
+            keep = self.keep[i] + self.drift_least * fabs(
+                self.unit_value[i] + self.t * self.unit_slope[i]
+            )
             if not has_row(&self.G, i):
-                keep += self.rounding * self._border_terms(i - self.n_rows)
+                keep += self.drift_rounding * self._border_terms(i - self.n_rows)
             if j % 2 == 0:
                 level = self.value[i, j] + self.t * self.slope[i, j]
                 self.off_treads = worse(self.off_treads, fabs(h[i] - level) / keep)
@@ -372,5 +373,7 @@ cdef class Core(Loop):
                 continue
             x = h[i] - self.sigma[i] * dot(self.ns, &self.GW[self.slot_row[s], 0], &self.DZ[j, 0])
             x -= (self.mt1[j] - t0) * self.r[i]
-            keep = self.keep[i] + fabs(self.keep_value[i] + self.mt1[j] * self.keep_slope[i])
+            keep = self.keep[i] + self.drift_least * fabs(
+                self.unit_value[i] + self.mt1[j] * self.unit_slope[i]
+            )
             self.off_treads = worse(self.off_treads, fabs(x - self.left_from[s]) / keep)

@@ -28,7 +28,7 @@ cdef class WorkingSet(Record):
         # what belongs to the variable
         double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_size, w_sigma
         double[::1] hw, hd, hj  # h, h', and h' along a jump
-        double[:, ::1] GW  # rows of G, by slots
+        double[:, ::1] GW, HG  # rows of G, by slots; those of the block's start times H0
         double[::1] column
         double[::1] full  # z' of all slots, the emptied ones too
         # of each slot: where GW has the row of a variable that entered or left in this block, and
@@ -36,19 +36,23 @@ cdef class WorkingSet(Record):
         Py_ssize_t[::1] slot_row, left_at
         double[::1] left_from
         # of every variable
-        object measured, boxed
-        const char[::1] in_box  # boxed
-        const double[::1] tol, keep, keep_value, keep_slope
-        double[::1] blur
+        const char[::1] in_box, has_unit  # whether it is boxed, and measured
+        const double[::1] unit_value, unit_slope
+        # how precisely residuals are known, how far they may drift beyond drift_least units, and
+        # how precisely z is known; by units and by the rounding of terms
+        double[::1] tol, keep, blur
         double coarsest  # the blur of what is no multiplier
+        public double least, rounding, drift_least, drift_rounding
         # corners: offsets are infinite away from them
         double[::1] off_lo, off_hi
         Py_ssize_t[::1] cornered  # rows with offsets
         Py_ssize_t n_cornered
         unsigned long long seed
         double far  # |t| where the walk ends, or 0
-        public double precision, still, aside, down_first
+        readonly double precision
+        public double still, aside, down_first
 
+    cdef const double *_solved(self, Py_ssize_t w) noexcept nogil
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil
     cdef void _look_around(self, Py_ssize_t w) noexcept nogil
     cdef void _new_column(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil

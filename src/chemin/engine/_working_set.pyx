@@ -10,13 +10,15 @@ beside every other distance, and the ratio test is made in the offsets until non
 
 import numpy as np
 
+from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from chemin.engine._blas cimport gemv_t
-from chemin.engine._entries cimport row
+from chemin.engine._entries cimport has_row, row
 
 cdef double EPS = np.finfo(np.float64).eps
+cdef double TINY = np.finfo(np.float64).tiny
 
 
 cdef class WorkingSet(Record):
@@ -24,7 +26,9 @@ cdef class WorkingSet(Record):
 
     def __init__(self, system, Py_ssize_t block):
         super().__init__(system, block)
-        self.measured, self.boxed = system.measured, system.boxed
+        self.has_unit = np.ascontiguousarray(system.measured, dtype=np.int8)
+        self.unit_value, self.unit_slope = (np.ascontiguousarray(u, dtype=float) for u in system.unit)
+        self.tol, self.keep, self.blur = (np.zeros(self.N) for _ in range(3))
         self.in_box = np.ascontiguousarray(system.boxed, dtype=np.int8)
         self.off_lo, self.off_hi = (np.full(self.N, np.inf) for _ in range(2))
         self.seed = 88172645463325252ULL
@@ -41,7 +45,7 @@ cdef class WorkingSet(Record):
         if need <= self.wcap and self.GW.shape[1] == self.cap:
             return
         self.wcap = max(need, self.wcap)
-        self.GW = np.zeros((self.wcap, self.cap))
+        self.GW, self.HG = (np.zeros((self.wcap, self.cap)) for _ in range(2))
         self.w_var, self.cornered = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
         self.hw, self.hd, self.hj, self.column = (np.zeros(self.wcap) for _ in range(4))
@@ -52,7 +56,11 @@ cdef class WorkingSet(Record):
     # ------------------------------------------------------------------ the watch list
 
     def urgency(self, const double[::1] h, const double[::1] rate, double way):
-        """For every pinned variable, about how soon it may block; infinite for the free."""
+        """For every pinned variable, about how soon it may block; infinite for the free.
+
+        Verification is for variables that have a row: those of the border are to be watched, as are
+        those that stand at a corner at which the last block has ended.
+        """
         cdef:
             double[::1] out = np.empty(self.N)
             Py_ssize_t i, j
@@ -70,31 +78,73 @@ cdef class WorkingSet(Record):
                 low /= max(self.slope[i, j - 1] * way - rate[i], 0.0) + typical
                 high = self.value[i, j + 1] + self.t * self.slope[i, j + 1] - h[i]
                 high /= max(rate[i] - self.slope[i, j + 1] * way, 0.0) + typical
-                out[i] = min(low, high)
+                low = min(low, high)
+                out[i] = min(low, DBL_MAX) if low == low else 0.0
+                if (
+                    not has_row(&self.G, i) or self.off_lo[i] < INFINITY
+                    or self.off_hi[i] < INFINITY
+                ):
+                    out[i] = -INFINITY
         return np.asarray(out)
 
-    def unsettled(self):
-        """Which variables stand at a corner at which the last block has ended."""
-        return np.isfinite(self.off_lo) | np.isfinite(self.off_hi)
-
-    def watch(
-        self, const Py_ssize_t[::1] variables, const double[::1] h, tol, keep, keep_value,
-        keep_slope,
+    def gauge(
+        self, const double[::1] z, const double[::1] size, double shrunk,
+        const double[::1] linear, const double[::1] edge,
     ):
-        """Begin a block, looking at these pinned variables.
+        """How precisely residuals and z can and must be known at the present t, from here on.
 
-        `tol` is the tolerance of each residual. Drift is measured by keep + |value + t slope|.
+        |M| |z| is `shrunk` times `size`; for the border, which may have begun at z = 0, it is
+        computed. `linear` is q + t r, and `edge` what the border makes of the box of one variable.
+        Returns the smallest unit, and the largest round-off of a residual in its unit.
+        """
+        cdef:
+            Py_ssize_t i, e, n = self.n_rows
+            double total, unit, scale, tol, least = INFINITY, worst = 0.0
+            double[::1] terms = np.zeros(self.nb)
+        with nogil:
+            self.coarsest = 0.0
+            for i in range(n):
+                if z[i] != 0.0:
+                    for e in range(self.nb):
+                        terms[e] += fabs(self.border[i, e] * z[i])
+            for i in range(self.N):
+                total = (shrunk * size[i] if i < n else terms[i - n]) + fabs(linear[i])
+                unit = fabs(self.unit_value[i] + self.t * self.unit_slope[i])
+                scale = total
+                if self.has_unit[i]:  # one that vanishes measures nothing: 1 stands for it
+                    scale = unit if unit > 0.0 else 1.0
+                    least, worst = min(least, scale), max(worst, EPS * total / scale)
+                tol = self.least * scale + self.rounding * total
+                # The part that moves with t is added where drift is measured.
+                self.keep[i] = self.drift_least * (scale - unit) + self.drift_rounding * total + TINY
+                self.tol[i] = tol + TINY
+                if self.has_unit[i]:
+                    self.coarsest = max(self.coarsest, self.tol[i])
+            self.precision = self.least * min(1.0, least)
+            for e in range(self.nb):
+                self.keep[n + e] += self.drift_least * min(1.0, least) * edge[e]
+            # What is no multiplier is of the residuals' own kind.
+            for i in range(self.N):
+                self.blur[i] = self.precision * self.box[i] if self.in_box[i] else self.coarsest
+        return least, worst
+
+    def allowed(self):
+        """How far residuals may drift, at the t of the last `gauge`."""
+        value, slope = np.asarray(self.unit_value), np.asarray(self.unit_slope)
+        return np.asarray(self.keep) + self.drift_least * np.abs(value + self.t * slope)
+
+    def watch(self, const Py_ssize_t[::1] variables, const double[::1] h, Py_ssize_t urgent):
+        """Begin a block, looking at these pinned variables, of which the first are urgent.
+
+        Those are likely to enter: H0 is multiplied by all their rows at once.
         """
         cdef Py_ssize_t i, w
         self._reserve_rows(len(variables) + self.ucap + 1)
-        self.tol, self.keep = tol, keep
-        self.keep_value, self.keep_slope = keep_value, keep_slope
-        # How precisely z can be known; what is no multiplier is of the residuals' own kind.
-        self.coarsest = np.max(tol[self.measured])
         if self.pins_move:
             self.span = self.system.stairs.span(self.t)
             self.box = np.minimum(1.0, self.span)
-        self.blur = np.where(self.boxed, self.precision * np.asarray(self.box), self.coarsest)
+            boxed, z = np.asarray(self.in_box) != 0, self.precision * np.asarray(self.box)
+            self.blur = np.where(boxed, z, self.coarsest)
         self.nw = len(variables)
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
         self.n_cornered = 0
@@ -110,6 +160,12 @@ cdef class WorkingSet(Record):
                     self.cornered[self.n_cornered] = w
                     self.n_cornered += 1
         self.prepare()
+        with nogil:
+            self._solve_rows(min(urgent, self.nw), &self.GW[0, 0], &self.HG[0, 0])
+
+    cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
+        """H0 times row w, if it is known."""
+        return &self.HG[w, 0] if w < self.n_solved else NULL
 
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil:
         """Row w watches variable i, at a pin, with residual h."""

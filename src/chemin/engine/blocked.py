@@ -22,6 +22,7 @@ from .trace import Recorder
 BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
+URGENT = 0.7  # times the steps of a block: so many of them are likely to enter
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 REFRESH = 128  # blocks between two computations of h from the data
@@ -68,11 +69,10 @@ class BlockWalker:
         core.frail, core.creeping, core.hard = FRAIL, CREEPING, HARD
         core.doubt, core.doubt_refined = DOUBT, DOUBT_REFINED
         core.worn, core.ruined = WORN, RUINED
-        core.rounding = KEEP[1] * tol.ROUNDING
+        core.least, core.rounding = tol.PRECISION, tol.ROUNDING
+        core.drift_least, core.drift_rounding = KEEP[0] * tol.PRECISION, KEEP[1] * tol.ROUNDING
         core.longest = tol.LONG if system.unit_moves else np.inf
         core.look_again = LOOK_AGAIN if system.unit_moves else 0.0
-        # The part of `keep` that moves with t.
-        self.linear = [KEEP[0] * tol.PRECISION * u for u in system.unit]
         self.passed = 0
         self.helper = Helper()
         self.length, self.watching = BLOCK, WATCH
@@ -114,13 +114,12 @@ class BlockWalker:
         few = core.ns <= FEW
         core.reserve(core.ns + 2 * BLOCK + 2)
         self.be_careful(self.careful, few or self.afresh)
-        core.precision = tol.PRECISION * min(1.0, self.system.pull(t0))
-        watched, tolerance, keep = self.choose(way), self.tolerance, self.keep
-        keep -= np.abs(self.linear[0] + t0 * self.linear[1])  # the core adds it where it stands
+        watched = self.choose(way)
+        self.gauge()
         while True:
             saved = core.snapshot()
             core.limit = self.length
-            core.watch(watched, self.h, tolerance, keep, *self.linear)
+            core.watch(watched, self.h, int(URGENT * self.length))
             code = int(core.run(way, t_end))
             blind = code == _loop.BLIND  # a jump meets nothing that is watched
             missed = self.unwatched(watched) if blind else core.verify(self.h, t0, h_end)
@@ -146,7 +145,7 @@ class BlockWalker:
     def watch_more(self, watched: Ints, missed: Ints) -> Ints:
         """Those watched, and those that verification has found beyond a corner."""
         self.watching = int(1.5 * self.watching)
-        return np.union1d(watched, missed)
+        return np.concatenate([missed, np.setdiff1d(watched, missed)])
 
     def be_careful(self, blocks: int, afresh: bool) -> None:
         """Refined solves for so many blocks; `afresh`: with inverses after frail pivots too."""
@@ -167,7 +166,7 @@ class BlockWalker:
         self.progress(self.core.t, self.passed, self.helper.events)
         self.core.commit()
         self.stair = self.core.stairs.copy()
-        self.z = self.positions()
+        self.z = self.core.positions()
         self.h, self.t = h_end, self.core.t
         if self.system.stairs.moving_pins:
             self.measure_boxes()
@@ -198,17 +197,16 @@ class BlockWalker:
     def level(self, shift: int) -> Floats:
         return self.system.stairs.level(self.stair + shift, self.core.t)
 
-    def positions(self) -> Floats:
-        """z: pinned variables at their pins, the free ones where the core has them."""
-        z = self.core.positions(np.where(self.stair % 2 == 1, self.level(0), 0.0))
-        return np.asarray(z)
-
     def refresh(self) -> None:
         """h and the sizes of its terms, from the data."""
         system, t = self.system, self.core.t
-        self.z = self.positions()
-        self.h = system.residual(self.z, t)
-        self.size = system.coupling.magnitude(self.z)
+        self.z = self.core.positions()
+        if self.core.rank:
+            self.h = system.residual(self.z, t)
+            self.size = system.coupling.magnitude(self.z)
+        else:
+            pushed, self.size = self.core.terms(self.z)
+            self.h = -(pushed + system.q + t * system.r)
         self.fresh, self.fresh_z = system.pull(t), float(np.abs(self.z).sum()) or 1.0
         self.measure_boxes()
 
@@ -224,46 +222,27 @@ class BlockWalker:
         size = float(np.abs(self.z).sum())
         return self.system.pull(self.core.t) < STALE * self.fresh or size < SHRUNK * self.fresh_z
 
-    @property
-    def tolerance(self) -> Floats:
-        system, t, size = self.system, self.core.t, self.sizes()
+    def gauge(self) -> None:
+        """How precisely everything is known here; |M| |z| goes about as the multipliers do."""
+        system, t = self.system, self.core.t
+        shrunk = float(np.abs(self.z).sum()) / self.fresh_z
+        linear = system.q + t * system.r
+        _, floor = self.core.gauge(self.z, self.size, shrunk, linear, self.edge)
         if self.guard:
-            check_sight(system, size, t)
-        return system.tolerances(size, t, tol.PRECISION, tol.ROUNDING)
-
-    @property
-    def keep(self) -> Floats:
-        """How far residuals may drift; those of the border as far as z at a corner is known."""
-        precision, rounding = KEEP
-        system, t, size = self.system, self.core.t, self.sizes()
-        keep = system.tolerances(size, t, precision * tol.PRECISION, rounding * tol.ROUNDING)
-        keep[~system.coupling.has_row] += (
-            precision * tol.PRECISION * min(1.0, system.pull(t)) * self.edge
-        )
-        return keep
-
-    def sizes(self) -> Floats:
-        """The sums of absolute terms; they shrink and grow about as the multipliers do.
-
-        Those of the border are computed: there are none where a walk begins at z = 0.
-        """
-        coupling, z = self.system.coupling, np.abs(self.z)
-        size = float(z.sum()) / self.fresh_z * self.size
-        size[~coupling.has_row] = np.abs(coupling.border).T @ z[coupling.has_row]
-        return size + np.abs(self.system.q + self.core.t * self.system.r)
+            check_sight(floor)
 
     def choose(self, way: float) -> Ints:
-        """The pinned variables that may block soon; the direction is refined on the way."""
-        rate = self.core.refine(way)
+        """The pinned variables that may block soon, the first of them first.
+
+        The direction is refined on the way.
+        """
+        soon = self.core.urgency(self.h, self.core.refine(way), way)
         n_pinned = len(self.stair) - self.core.ns
-        if n_pinned <= self.watching:
-            return np.flatnonzero(self.stair % 2 == 1)
-        soon = self.core.urgency(self.h, rate, way)
-        size = min(max(self.watching, int(np.count_nonzero(soon <= 0.0))), n_pinned - 1)
-        # Verification is for variables that have a row; pinned ones of the border are watched.
-        chosen = (~self.system.coupling.has_row | self.core.unsettled()) & (self.stair % 2 == 1)
-        chosen[np.argpartition(soon, size)[:size]] = True
-        return np.flatnonzero(chosen)
+        size = max(self.watching, int(np.count_nonzero(soon <= 0.0)))
+        if size >= n_pinned:
+            return np.argsort(soon)[:n_pinned]
+        some = np.argpartition(soon, size)[:size]
+        return some[np.argsort(soon[some])]
 
     # ------------------------------------------------------------------ rescue
 
@@ -283,7 +262,8 @@ class BlockWalker:
             self.core.shift(step)
             self.z = self.z + change
             self.h = self.h - self.core.push(step)
-        return bool(np.all(np.abs(self.drift()) <= self.keep))
+        self.gauge()
+        return bool(np.all(np.abs(self.drift()) <= self.core.allowed()))
 
     def drift(self) -> Floats:
         return self.system.stairs.off(self.stair, self.h, self.core.t)

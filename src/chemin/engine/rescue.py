@@ -31,9 +31,11 @@ MENDER = -1.0  # a walk that corrects drift starts no other for its own
 STALLED = 20  # rescues at one t, before the reference takes over for good
 
 
-def check_sight(system: StaircaseSystem, size: Floats, t: float) -> None:
-    """Stop the walk where double precision no longer tells residuals from their round-off."""
-    floor = system.floor(size, t)
+def check_sight(floor: float) -> None:
+    """Stop the walk where double precision no longer tells residuals from their round-off.
+
+    `floor`: round-off of residuals, in their units.
+    """
     if floor > BLIND:
         raise StopWalk(Reason.HIDDEN(floor))
 
@@ -97,7 +99,7 @@ class RescuedWalker(Walker):
     def on_drift(self, way: float, move: Move) -> Move:
         """Correct residuals that have drifted off their stairs, and settle again."""
         if self.guard:
-            check_sight(self.system, self.size, self.t)
+            check_sight(self.system.floor(self.size, self.t))
         self.blocking = np.zeros((2, len(self.rows)), dtype=bool)
         off = float(np.max(np.abs(self.drift) / self.tolerance))
         if off <= 2.0 or self.jump is not None or self.mended in (self.t, MENDER):
