@@ -24,8 +24,10 @@ from .trace import CurvedRecorder, Recorder, Trace
 
 try:
     from .blocked import BlockWalker
+    from .ramps import RampWalker
 except ImportError:  # a source tree on the path, nothing compiled
     BlockWalker = None  # type: ignore[assignment, misc]
+    RampWalker = KrylovWalker  # type: ignore[assignment, misc]
 
 SEED, SECOND_SEED = 0, 1  # of the offsets that break ties
 CAREFUL = 600  # variables: a second walk by the reference takes seconds at the most
@@ -46,9 +48,7 @@ def make_walker(system: StaircaseSystem, *args: Any) -> Any:
         return make_reference(system, *args)
     if system.soft is not None:
         soft = system.soft[system.soft > 0]
-        return (KrylovWalker if soft.max() <= SPREAD * soft.min() else RationalWalker)(
-            system, *args
-        )
+        return (RampWalker if soft.max() <= SPREAD * soft.min() else RationalWalker)(system, *args)
     ramps = isinstance(system.coupling, Ridged)
     if BlockWalker is None or system.stairs.moving_pins or ramps:
         return make_reference(system, *args)
