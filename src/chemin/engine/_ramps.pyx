@@ -41,7 +41,7 @@ from chemin.engine._system cimport System
 cdef enum:
     MOST = 24  # poles; a move that asks for more is left to the walk in Python
     LEAST = 3  # poles to begin with
-    ROUNDS = 2000  # steps of one search for a crossing
+    ROUNDS = 1000  # steps of one search for a crossing
 
 cdef enum Code:
     GOES_ON = 0
@@ -51,6 +51,7 @@ cdef enum Code:
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double CLOSE = 4 * EPS  # relative to the place: a crossing nearer than this is there
+cdef double FURTHER = 4.0  # see `crossing.py`
 cdef double BROKEN = 64 * EPS  # relative to T: a beta below it is round-off, the space complete
 cdef double STILL = 64 * EPS  # a speed below this, relative to its terms, is zero
 cdef double PART = 0.01  # of the tolerance of residuals: what a space may leave
@@ -61,6 +62,17 @@ cdef double FAR = 0.1  # of t: the inverse is made again; it costs as much as a 
 cdef double WORN = 1e-6  # what one refinement changes of a solve: more, and H is made again,
 cdef double RUINED = 1e-3  # or, just made, it is not to be used
 cdef double FRAIL = 1e-8  # relative pivots below: H is made again
+
+
+cdef inline double smallest_root(double f, double b, double a) noexcept nogil:
+    """The smallest e > 0 with f + b e + a e^2 = 0, f >= 0; infinity if there is none."""
+    cdef double square = b * b - 4.0 * a * f, root
+    if square < 0 or (b > 0 and a >= 0):
+        return INFINITY
+    root = sqrt(square)
+    if b > 0:
+        return -(b + root) / (2.0 * a)
+    return INFINITY if root - b == 0 else 2.0 * f / (root - b)
 
 
 cdef class Ramps(System):
@@ -404,16 +416,6 @@ cdef class Ramps(System):
 
     # ------------------------------------------------------------------ the first crossing
 
-    cdef inline double _safe(self, double f, double rate, double K, double p) noexcept nogil:
-        """How far no function with this value, slope and curvature has come to zero."""
-        cdef double b = rate - f * p, a = rate * p + K, square = b * b + 4.0 * a * f, root
-        if square < 0 or (b > 0 and a <= 0):
-            return INFINITY
-        root = sqrt(square)
-        if b <= 0:
-            return INFINITY if root - b == 0 else 2.0 * f / (root - b)
-        return (b + root) / (2.0 * a)
-
     cdef inline double _gap(self, Py_ssize_t i, int side) noexcept nogil:
         """How far variable i is from the stair below or above; at least a width."""
         cdef double x = self.z[i] if self.stair[i] % 2 == 0 else self.h[i]
@@ -425,10 +427,12 @@ cdef class Ramps(System):
         cdef double stair = self.slope[i, self.stair[i] + (1 if side else -1)]
         return -stair - self.lin[i] if side else self.lin[i] + stair
 
-    cdef double _further(self, Py_ssize_t i, int side, double s) noexcept nogil:
-        """The next safe place of one function, from the place s."""
-        cdef double f = self._gap(i, side), slope = self._slope(i, side), K = 0.0
-        cdef double rate = slope, sign = -1.0 if side else 1.0, left, bend
+    cdef double _further(
+        self, Py_ssize_t i, int side, double s, double reach
+    ) noexcept nogil:
+        """The next safe place of one function, from the place s; see `crossing.py`."""
+        cdef double f = self._gap(i, side), slope = self._slope(i, side), sign = -1.0 if side else 1.0
+        cdef double rate = slope, N = 0.0, q = self.top / (1.0 - s * self.top), left, bend, safe
         cdef Py_ssize_t j
         f += s * slope
         for j in range(self.k):
@@ -436,8 +440,24 @@ cdef class Ramps(System):
             bend = sign * self.bends[j, i] / left
             f += s * s * bend
             rate += s * bend * (2.0 - s * self.near[j]) / left
-            K += fmax(-bend / (left * left), 0.0)
-        return s + self._safe(fmax(f, 0.0), rate, K, self.top / (1.0 - s * self.top))
+            self.d[j], self.e[j] = bend / (left * left), self.near[j] / left
+            N += min(self.d[j], 0.0)
+        f = fmax(f, 0.0)
+        safe = smallest_root(f, rate - f * q, N - rate * q)
+        safe = fmax(safe, self._bent(f, rate, reach - s))
+        return s + fmax(safe, self._bent(f, rate, min(FURTHER * safe, reach - s)))
+
+    cdef double _bent(self, double f, double rate, double end) noexcept nogil:
+        """How far up to `end` no function with the C and q of `_further` has come to zero."""
+        cdef double total = 0.0, curvature = 0.0, phi, below
+        cdef Py_ssize_t j
+        for j in range(self.k - 1, 0, -1):
+            total += self.d[j]
+            phi, below = 1.0 / (1.0 - end * self.e[j]), 1.0 / (1.0 - end * self.e[j - 1])
+            curvature += min(total, 0.0) * end * (self.e[j] - self.e[j - 1]) * phi * below
+        total += self.d[0]
+        curvature += total if total > 0 else total / (1.0 - end * self.e[0])
+        return min(smallest_root(f, rate, curvature), end)
 
     cdef bint _search(self, double reach) noexcept nogil:
         """The first to come to the end of its stair before `reach`: `who`, `side`, at `step`.
@@ -447,20 +467,20 @@ cdef class Ramps(System):
         """
         cdef Py_ssize_t i, j, rounds, before = self.functions
         cdef int side
-        cdef double below, above, place
+        cdef double below, above, place, f, rate
         self.who = -1
         for i in range(self.N):
             below = above = 0.0
             for j in range(self.k):
-                below += fmax(-self.bends[j, i], 0.0)
-                above += fmax(self.bends[j, i], 0.0)
+                below += min(self.bends[j, i], 0.0)
+                above -= fmax(self.bends[j, i], 0.0)
             for side in range(2):
                 self.place[side, i] = INFINITY
                 if fabs(self._level(i, 1 if side else -1)) < INFINITY:
                     self.functions += 1
-                    self.place[side, i] = self._safe(
-                        self._gap(i, side), self._slope(i, side), above if side else below,
-                        self.top,
+                    f, rate = self._gap(i, side), self._slope(i, side)
+                    self.place[side, i] = smallest_root(
+                        f, rate - f * self.top, (above if side else below) - rate * self.top
                     )
         self.steps += self.functions - before
         for rounds in range(ROUNDS):
@@ -471,7 +491,7 @@ cdef class Ramps(System):
                         self.step, self.who, self.side = self.place[side, i], i, side
             if self.who < 0:
                 return True
-            place = self._further(self.who, self.side, self.step)
+            place = self._further(self.who, self.side, self.step, reach)
             self.steps += 1
             if place - self.step <= CLOSE * place:
                 self.step = place
