@@ -6,7 +6,18 @@ from sklearn.datasets import load_diabetes, make_classification
 from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from chemin import PathSVC, lasso_path, nu_svr_path, quantile_path, svc_path, svr_path
+from chemin import (
+    PathSVC,
+    expectile_path,
+    kernel_ridge_path,
+    lasso_path,
+    nu_svr_path,
+    quadratic_svc_path,
+    quadratic_svr_path,
+    quantile_path,
+    svc_path,
+    svr_path,
+)
 from chemin.problems import SVC, Problem
 from chemin.selection import CrossValidation, Family, LeaveOneOut, LeaveOneOutOnPath
 
@@ -106,3 +117,48 @@ def test_the_default_is_what_the_problem_names(labels, numbers, monkeypatch):
     monkeypatch.setattr(SVC, "own_loss", Problem.own_loss)
     with pytest.raises(ValueError, match="scoring must name a scorer for svc in "):
         CrossValidation(splits)(Family(svc_path, *labels))
+
+
+@pytest.mark.parametrize("h", [np.inf, 0.4])
+def test_of_quadratic_losses_of_labels(labels, h):
+    """Oracle: predictions of the folds' paths, by the definition with its half."""
+    X, y = labels
+    family = Family(quadratic_svc_path, X, y, gamma=0.5, rho=1.1, h=h, start=3.0, stop=0.05)
+    splits = list(StratifiedKFold(3).split(X, y))
+    curve = CrossValidation(splits, scoring="loss")(family)
+    assert curve.exact
+
+    def loss(y, f):
+        u = np.maximum(0, 1.1 - np.where(y > 0, 1.0, -1.0) * f)
+        return 0.5 * np.where(u < h, u**2, 2 * min(h, 9.0) * u - min(h, 9.0) ** 2)
+
+    check_curve(curve, family, splits, loss)
+
+
+@pytest.mark.parametrize("make", [quadratic_svr_path, expectile_path, kernel_ridge_path])
+def test_of_quadratic_losses_of_numbers(numbers, make):
+    """Oracle: predictions of the folds' paths, by the definition with its half."""
+    given = {quadratic_svr_path: {"epsilon": EPSILON, "h": 0.3}, expectile_path: {"tau": 0.3}}
+    options = given.get(make, {})
+    family = Family(make, *numbers, gamma=0.3, start=3.0, stop=0.05, **options)
+    splits = list(KFold(3).split(numbers[0]))
+    curve = CrossValidation(splits, scoring="loss")(family)
+    assert curve.exact
+    losses = {
+        quadratic_svr_path: lambda y, f: huber(np.maximum(0, np.abs(y - f) - EPSILON), 0.3),
+        expectile_path: lambda y, f: 0.5 * np.where(y > f, 0.3, 0.7) * (y - f) ** 2,
+        kernel_ridge_path: lambda y, f: 0.5 * (y - f) ** 2,
+    }
+    check_curve(curve, family, splits, losses[make])
+
+
+def huber(u, h):
+    return 0.5 * np.where(u < h, u**2, 2 * h * u - h**2)
+
+
+def check_curve(curve, family, splits, loss):
+    v = np.exp(np.random.default_rng(0).uniform(*np.log([0.05, 3.0]), 300))
+    np.testing.assert_allclose(curve(v), by_hand(family, splits, v, loss), rtol=1e-9, atol=1e-11)
+    assert curve.minimum <= curve(v).min() * (1 + 1e-12)
+    there = by_hand(family, splits, np.array([curve.minimiser]), loss)[0]
+    assert curve.minimum == pytest.approx(there, rel=1e-9)

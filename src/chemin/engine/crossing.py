@@ -4,14 +4,22 @@ Each gap between a variable and the end of its stair is, after a length s of a m
 
     f(s) = f + s f' + sum_k c_k s^2 / (1 - s p_k),      1 - s p_k > 0
 
-Around any s, with P the sum over positive c_k and Q that over negative ones, f = line + P - Q,
+Around any s every pole has its own remainder of second order, and
 
-    P(s + e) >= P + P' e,       Q(s + e) <= Q + Q' e + K e^2 / (1 - e p),    K = Q''/2,
+    f(s + e) = f + f' e + sum_k C_k e^2 / (1 - e q_k),      C_k = c_k / (1 - s p_k)^3,
 
-p the nearest of the poles as seen from s: both are matched in value and slope. So f comes to zero
-no earlier than the smallest root of a quadratic. From there the same is done again: the search
-converges quadratically and never passes the root. It is stopped as soon as another function's root
-is known to be nearer; nearly all functions need one step.
+q_k = p_k / (1 - s p_k). With poles in rising order, phi_k = 1 / (1 - e q_k) and S_k the sum of the
+C_j with j >= k, the sum is S_1 phi_1 + sum_k S_k (phi_k - phi_(k-1)), and no difference of two phi
+is negative. Let N be the sum of the negative C_k, q the largest q_k. Two bounds are matched to f in
+value and slope and stay below it:
+
+    f + f' e + N e^2 / (1 - e q)        for all e: its root is the smallest root of a quadratic
+    f + f' e + k(E) e^2                 for e <= E, with each part of the sum at its lowest there
+
+The second one keeps the curvature of f where large C_k cancel, as those of copies do. So f comes to
+zero no earlier than the latest of the roots. From there the same is done again: the search converges
+quadratically and never passes the root. It is stopped as soon as another function's root is known
+to be nearer; nearly all functions need one step.
 """
 
 from __future__ import annotations
@@ -26,6 +34,7 @@ MOST = 100  # steps of one search; it has converged quadratically long before
 NEAREST = 4  # functions looked at together once each has made a step,
 PATIENT = 20  # for so many steps; then all of them are, since none may come to zero at all
 CLOSE = 4 * EPS  # relative to the place: nearer than this is there
+FURTHER = 4.0  # times what is known to be safe: the E of another try
 
 
 class Search:
@@ -55,8 +64,9 @@ class Search:
         side, k = np.nonzero(finite)
         value = gaps[finite]
         slope = -move.closing[finite]
-        weight = np.where(side[:, None] == 0, bends[k], -bends[k])
-        place, done = self._first(value, slope, weight, near, reach)
+        rising = np.argsort(near)
+        weight = np.where(side == 0, 1.0, -1.0)[:, None] * bends[k][:, rising]
+        place, done = self._first(value, slope, weight, near[rising], reach)
         first = float(place.min(initial=np.inf))
         blocking = np.zeros(gaps.shape, dtype=bool)
         if first >= reach:
@@ -76,7 +86,7 @@ class Search:
         best, some = reach, np.arange(len(value))
         for step_number in range(MOST):
             self.steps += len(some)
-            step = self._safe(value[some], slope[some], weight[some], near, place[some])
+            step = self._safe(value[some], slope[some], weight[some], near, place[some], reach)
             place[some] = np.minimum(place[some] + step, 2.0 * reach)
             there = some[step <= CLOSE * place[some]]
             done[there] = True
@@ -92,22 +102,42 @@ class Search:
         return np.where(known, place, np.inf), done
 
     @staticmethod
-    def _safe(value: Floats, slope: Floats, weight: Floats, near: Floats, s: Floats) -> Floats:
-        """How far from s each function cannot have come to zero."""
-        top = near.max() if len(near) else 0.0
-        if not s.any():  # where the move begins there is nothing to evaluate
-            f, rate, K, p = value, slope, -np.minimum(weight, 0.0).sum(axis=1), top
-        else:
-            left = 1.0 - s[:, None] * near
-            bend = weight / left
-            f = np.maximum(value + s * slope + s * s * bend.sum(axis=1), 0.0)
-            rate = slope + s * (bend * (2.0 - s[:, None] * near) / left).sum(axis=1)
-            K = np.maximum(-bend / (left * left), 0.0).sum(axis=1)
-            p = top / (1.0 - s * top)
-        # f + (rate - f p) e - (rate p + K) e^2 = 0: the smallest positive root.
-        b, a = rate - f * p, rate * p + K
-        with np.errstate(divide="ignore", invalid="ignore"):
-            root = np.sqrt(np.maximum(b * b + 4.0 * a * f, 0.0))
-            e = np.where(b <= 0, 2.0 * f / (root - b), (b + root) / (2.0 * a))
-        none = (b * b + 4.0 * a * f < 0) | ((b > 0) & (a <= 0)) | ((root == 0) & (b == 0))
-        return np.where(none, np.inf, e)
+    def _safe(
+        value: Floats, slope: Floats, weight: Floats, near: Floats, s: Floats, reach: float
+    ) -> Floats:
+        """How far from s each function cannot have come to zero; poles in rising order."""
+        if not len(near):
+            return smallest_root(value + s * slope, slope, np.zeros_like(s))
+        left = 1.0 - s[:, None] * near
+        bend, q = weight / left, near / left
+        f = np.maximum(value + s * slope + s * s * bend.sum(axis=1), 0.0)
+        rate = slope + s * (bend * (2.0 - s[:, None] * near) / left).sum(axis=1)
+        C = bend / (left * left)
+        N = np.minimum(C, 0.0).sum(axis=1)
+        # (f + f' e)(1 - e q) + N e^2 = 0
+        safe = smallest_root(f, rate - f * q[:, -1], N - rate * q[:, -1])
+        room = np.maximum(reach - s, 0.0)
+        for end in (room, np.minimum(FURTHER * safe, room)):
+            root = smallest_root(f, rate, lowest_curvature(C, q, end[:, None]))
+            safe = np.maximum(safe, np.minimum(root, end))
+        return safe
+
+
+def lowest_curvature(C: Floats, q: Floats, end: Floats) -> Floats:
+    """Not more than sum_k C_k / (1 - e q_k) for any e up to `end`, q in rising order."""
+    total = np.cumsum(C[:, ::-1], axis=1)[:, ::-1]
+    phi = 1.0 / (1.0 - end * q)
+    high, low = np.maximum(phi, 1.0), np.minimum(phi[:, 0], 1.0)
+    first = np.where(total[:, 0] > 0, low, high[:, 0]) * total[:, 0]
+    rises = end * np.diff(q, axis=1) * high[:, 1:] * high[:, :-1]
+    return first + (np.minimum(total[:, 1:], 0.0) * rises).sum(axis=1)
+
+
+def smallest_root(f: Floats, b: Floats, a: Floats) -> Floats:
+    """The smallest e > 0 with f + b e + a e^2 = 0, f >= 0; infinity if there is none."""
+    square = b * b - 4.0 * a * f
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(square, 0.0))
+        e = np.where(b <= 0, 2.0 * f / (root - b), -(b + root) / (2.0 * a))
+    none = (square < 0) | ((b > 0) & (a >= 0)) | ((root == 0) & (b == 0))
+    return np.where(none, np.inf, e)

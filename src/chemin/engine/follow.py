@@ -20,12 +20,14 @@ from .rational import RationalWalker
 from .reasons import End, Reason, StopWalk, WalkEnd
 from .rescue import RescuedWalker, regularise
 from .tolerances import EPS, PRECISION, ROUNDING, reference_asked_for
-from .trace import CurvedRecorder, Recorder, Trace
+from .trace import NOTHING, CurvedRecorder, Recorder, Trace
 
 try:
     from .blocked import BlockWalker
+    from .ramps import RampWalker
 except ImportError:  # a source tree on the path, nothing compiled
     BlockWalker = None  # type: ignore[assignment, misc]
+    RampWalker = KrylovWalker  # type: ignore[assignment, misc]
 
 SEED, SECOND_SEED = 0, 1  # of the offsets that break ties
 CAREFUL = 600  # variables: a second walk by the reference takes seconds at the most
@@ -46,9 +48,7 @@ def make_walker(system: StaircaseSystem, *args: Any) -> Any:
         return make_reference(system, *args)
     if system.soft is not None:
         soft = system.soft[system.soft > 0]
-        return (KrylovWalker if soft.max() <= SPREAD * soft.min() else RationalWalker)(
-            system, *args
-        )
+        return (RampWalker if soft.max() <= SPREAD * soft.min() else RationalWalker)(system, *args)
     ramps = isinstance(system.coupling, Ridged)
     if BlockWalker is None or ramps:
         return make_reference(system, *args)
@@ -313,12 +313,19 @@ def _look_further(walker: Any, recorder: Recorder) -> None:
             try:
                 walker.walk(DEFAULT_RANGE * walker.t)
             except StopWalk:  # nothing, down to where double precision is blind
-                if recorder.top is None:
+                if recorder.top is None or _in_the_dark(walker, recorder.top):
                     recorder.forget_below(begun)
                     return
                 raise
-    if recorder.top is None:
+    if recorder.top is None or _in_the_dark(walker, recorder.top):
         recorder.forget_below(begun)
         return
     if DEFAULT_RANGE * recorder.top < walker.t:
         walker.walk(DEFAULT_RANGE * recorder.top)
+
+
+def _in_the_dark(walker: Any, t: float) -> bool:
+    """Whether what happens first, at t, is not told from the round-off of residuals there."""
+    system = walker.system
+    size = system.coupling.magnitude(walker.z) + np.abs(system.q + t * system.r)
+    return bool(system.floor(size, t) > NOTHING)

@@ -183,10 +183,11 @@ class Problem(ABC):
         """The same problem on some of the points."""
         raise NotImplementedError
 
-    def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
-        """The training loss of m targets: kinks (K, m), slopes (K + 1, m), side and shift (m,).
+    def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """The training loss of m targets: bends (K, R), slopes (K + 1, R), side and softness (R,).
 
-        Convex and piecewise linear in m_i = side_i f_i + shift_i. Targets are labels -1 and 1, or
+        Convex in side_i f_i, piecewise linear where the softness is 0; see `loss.Loss`. Where
+        targets have several rows, all first rows come first. Targets are labels -1 and 1, or
         numbers.
         """
         raise ValueError(

@@ -505,18 +505,15 @@ class KernelMachine(Problem):
 
     # ------------------------------------------------------------------ problems made from this one
 
-    def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats | float]:
-        if (
-            len(self.rows.side) != len(self.y)
-            or self.parameter != "lambda"
-            or self._soft is not None
-        ):
+    def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        single = len(self.rows.side) == len(self.y)
+        if self.parameter != "lambda" or not (single or self._soft is not None):
             return super().own_loss(target)
         rows = self.declare(target[:, None], self.given)
-        zero = np.zeros((len(target), 1))
-        kinks = np.hstack([zero + rows.loss.origin + off for off in rows.loss.offsets])
+        zero = np.zeros((len(rows.side), 1))
+        bends = np.hstack([zero + rows.loss.origin + off for off in rows.loss.offsets])
         slopes = np.hstack([zero + g for g in rows.loss.slopes])
-        return kinks.T, slopes.T, rows.side, 0.0
+        return bends.T, slopes.T, rows.side, (zero + rows.loss.softness)[:, 0]
 
     def turned(self, parameter: str, stair: Ints, z: Floats, t: float) -> Turned:
         """Along another parameter every stair and every variable is the same."""

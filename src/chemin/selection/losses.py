@@ -1,6 +1,6 @@
 """Losses of which the whole curve is known: weighted sums over test points, segment by segment.
 
-    sum_i omega_i L_i(f_i(u)),      L: 0/1, squared, or any convex piecewise-linear loss
+    sum_i omega_i L_i(f_i(u)),      L: 0/1, squared, or any convex loss of linear and quadratic pieces
 
 Between the places where a point changes sides the sum is constant, or as smooth as f. Those places
 are asked of the segments (see `chemin.segments`) and become knots; nothing here knows how f moves.
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..path import Path
+from ..problems.loss import Loss as Shape
 from ..segments import Parts, Segments
 from .piecewise import Floats, Piecewise
 
@@ -84,7 +85,7 @@ class Squared(PointLoss):
 class PiecewiseLinear(PointLoss):
     """A convex loss with kinks kappa_1 <= ... <= kappa_K and slopes g_0 <= ... <= g_K at m.
 
-        m = side f + shift
+        m = side f
         L(m) = sum_j up_j (m - kappa_j)_+ + down_j (kappa_j - m)_+
         up_j = (g_j)_+ - (g_(j-1))_+,      down_j = (-g_(j-1))_+ - (-g_j)_+
 
@@ -96,10 +97,9 @@ class PiecewiseLinear(PointLoss):
     kinks: Floats  # (K, m)
     slopes: Floats  # (K + 1, m)
     side: Floats  # (m,) -1 or 1
-    shift: Floats | float = 0.0
 
     def __call__(self, f: Floats) -> Floats:
-        m = self.side * f + self.shift
+        m = self.side * f
         rise, fall = np.maximum(self.slopes, 0.0), np.maximum(-self.slopes, 0.0)
         out = np.zeros(np.shape(m))
         for kink, up, down in zip(self.kinks, np.diff(rise, axis=0), -np.diff(fall, axis=0)):
@@ -114,8 +114,37 @@ class PiecewiseLinear(PointLoss):
         return out
 
     def parts(self, block: Segments, omega: Floats) -> Parts:
-        levels = [self.side * (kink - self.shift) for kink in self.kinks]
+        levels = [self.side * kink for kink in self.kinks]
         return block.parts(levels, lambda f: self(f) @ omega)
+
+
+@dataclass(frozen=True)
+class Bent(PointLoss):
+    """A convex loss with quadratic pieces, one or several rows for each point; see `problems.loss`.
+
+    The loss of a point is the sum over its rows; all first rows come first.
+    """
+
+    offsets: Floats  # (K, R)
+    slopes: Floats  # (K + 1, R)
+    side: Floats  # (R,) -1 or 1
+    softness: Floats  # (R,)
+
+    def __call__(self, f: Floats) -> Floats:
+        m = f.shape[-1]
+        e = self.side * np.concatenate([f] * (len(self.side) // m), axis=-1)
+        shape = Shape(0.0, tuple(self.offsets), tuple(self.slopes), self.softness)
+        return np.asarray(shape.value(e).reshape(*f.shape[:-1], -1, m).sum(axis=-2))
+
+    def parts(self, block: Segments, omega: Floats) -> Parts:
+        """Cut where a ramp begins or ends. Between, the loss is quadratic in f: smooth, as f is."""
+        levels = []
+        for offset, before, after in zip(self.offsets, self.slopes[:-1], self.slopes[1:]):
+            for slope in (before, after):
+                if np.all(np.isfinite(slope)):
+                    ends = self.side * (offset + self.softness * slope)
+                    levels += list(ends.reshape(-1, len(omega)))
+        return Segments.parts(block, levels, lambda f: self(f) @ omega)
 
 
 def hinge(y: Floats) -> PiecewiseLinear:
@@ -206,7 +235,10 @@ def _absolute(problem: Any, y: Floats) -> PointLoss:
 
 def _own(problem: Any, y: Floats) -> PointLoss:
     """What the problem minimises in training."""
-    return PiecewiseLinear(*problem.own_loss(y))
+    bends, slopes, side, softness = problem.own_loss(y)
+    if softness.any():
+        return Bent(bends, slopes, side, softness)
+    return PiecewiseLinear(bends, slopes, side)
 
 
 _KNOWN = (
@@ -222,6 +254,7 @@ EXACT = {loss.scoring: loss for loss in _KNOWN}
 
 __all__ = [
     "EXACT",
+    "Bent",
     "Loss",
     "PiecewiseLinear",
     "PointLoss",
