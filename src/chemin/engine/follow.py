@@ -286,7 +286,10 @@ class Walk:
         system = self.system
         box = system.boxes(t, system.stairs.span(t))
         box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
-        recorder = make_recorder(system, box, system.pull, self.max_events, system.coupling.dot)
+        above = np.where(system.boxed, 0.0, z - system.stairs.value[:, 1])
+        recorder = make_recorder(
+            system, box, system.pull, self.max_events, system.coupling.dot, above
+        )
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)

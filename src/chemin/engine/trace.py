@@ -39,12 +39,15 @@ class Recorder:
         pull: Callable[[float], float] = abs,
         max_events: int | None = None,
         act: Callable[[Floats], Floats] = np.abs,
+        above: Floats | None = None,
     ) -> None:
         # What changes of multipliers are measured by: how far each can go, and the linear term.
         # The box of what is no multiplier is infinite.
         self.box = np.ones(0) if box is None else box
         self.pull, self.max_events = pull, max_events
         self.act = act  # how residuals change with z
+        # How far z stands above its lowest pin; of unpenalised variables, until something happens.
+        self.above = np.zeros(len(self.box)) if above is None else above.copy()
         # Of moves: t0, t1, length and number of entries; the entries in chunks, as they came.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
         self.chunks: list[tuple[NDArray[np.int32], Floats]] = []
@@ -77,6 +80,8 @@ class Recorder:
                 if self._happens(t0[j], t1[j], length[j], index[part], rate[part]):
                     self.first = len(self.moves[0]) + j
                     break
+                if len(self.box):
+                    self.above[index[part]] += length[j] * rate[part]
         new: tuple[list[Any], ...] = (t0, t1, length, sizes)
         for column, more in zip(self.moves, new):
             column.extend(more)
@@ -85,22 +90,27 @@ class Recorder:
     def _happens(
         self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
     ) -> bool:
-        """Whether a multiplier moves, and residuals with it, by more than nothing.
+        """Whether the closed form above the start, in which multipliers stand still, ends here.
 
-        Where residuals stand still what moves is round-off of a nearly singular system.
+        Multipliers must move where residuals move with them, and where the equation of an
+        unpenalised variable asks for it. Where neither is so, they are handed between copies, or
+        follow the round-off of a nearly singular system. An unpenalised variable that stands at
+        its pin asks for nothing: a closed tube leaves the sum of multipliers free.
         """
         if len(self.box) == 0:  # of a walk whose moves are not kept
             return False
-        multiplier = np.isfinite(self.box[index])
-        core = np.abs(rate[multiplier]) / np.minimum(self.box[index[multiplier]], self.pull(t0))
+        multiplier = np.isfinite(self.box)
+        moved = multiplier[index]
+        core = np.abs(rate[moved]) / np.minimum(self.box[index[moved]], self.pull(t0))
         size = length if t0 == t1 else max(abs(t0), abs(t1))
         if not core.size or core.max() * size <= NOTHING:
             return False
-        if t0 == t1:
-            return True
-        change = np.zeros(len(self.box))
-        change[index[multiplier]] = size * rate[multiplier]
-        return bool(np.abs(self.act(change)).max() > NOTHING * self.pull(max(abs(t0), abs(t1))))
+        least = NOTHING * self.pull(max(abs(t0), abs(t1)))
+        change, after = np.zeros(len(self.box)), self.above.copy()
+        change[index[moved]] = size * rate[moved]
+        after[index] += length * rate
+        counts = multiplier | (np.maximum(self.above, after) > least)
+        return bool(np.abs(self.act(change)[counts]).max() > least)
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         self.events.append((t, variable, origin, target, len(self.moves[0])))
