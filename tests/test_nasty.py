@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from chemin import (
     expectile_path,
     lasso_path,
+    nu_svr_path,
     quadratic_svc_path,
     quadratic_svr_path,
     svc_path,
@@ -269,6 +270,12 @@ REGRESSIONS = {
         recipe(415430006, 12, 1, "decimals", 0.0, "ties", "none", True, LINEAR | tube(0.01),
                stop=0),
         recipe(940887474, 15, 4, "collinear", 0.7, "binary", "one huge", True, LINEAR | tube(0.01)),
+        recipe(2159177148, 5, 1, "twelve orders", 0.7, "binary", "none", False,
+               rbf(1.0) | tube(100)),
+    ],
+    nu_svr_path: [
+        recipe(3465024747, 13, 2, "twelve orders", 0.7, "binary", "none", True, rbf(0.01),
+               along="nu", lambda_=1.0),
     ],
     quadratic_svc_path: [
         recipe(991802847, 13, 1, "normal", 0.7, "alone", "one huge", True, rbf(1.0), rho=1.1,

@@ -25,6 +25,7 @@ WATCH = 96  # pinned variables that a block looks at, at least
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 REFRESH = 128  # blocks between two computations of h from the data
+STANDING = 8  # blocks at one t in a row, or four events a variable: they go round in round-off
 
 NIL = 1e-13  # relative pivots below are zero: they are made of the rounding of G_FF itself
 DOUBT = 1e-8  # relative pivots below are judged by converged solves: an inverse is not precise
@@ -79,6 +80,7 @@ class BlockWalker:
         self.edge = (border * self.box[has_row, None]).max(axis=0, initial=0.0)
         self.passed = 0
         self.helper = Helper()
+        self.patience = max(STANDING, 4 * len(system) // BLOCK)
         self.length, self.watching = BLOCK, WATCH
         self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
 
@@ -88,12 +90,12 @@ class BlockWalker:
         way = 1.0 if t_end >= self.t else -1.0
         begin = self.t
         self.enter(way)
-        blocks = 0
+        blocks = standing = 0
         while True:
             if not self.passed:
                 tiny = max(abs(self.t), tol.NEAR_ZERO * abs(begin))
                 self.core.tiny_t = tol.NOUGHT * tiny / (1.0 - tol.LONG)
-            code = self.block(way, t_end)
+            t, code = self.t, self.block(way, t_end)
             if code == _loop.ARRIVED:
                 self.mend()
                 self.leave()
@@ -101,7 +103,8 @@ class BlockWalker:
             blocks += 1
             if blocks % REFRESH == 0 or self.stale():
                 self.refresh()
-            if code != _loop.FULL or not self.mend():
+            standing = standing + 1 if self.t == t else 0
+            if code != _loop.FULL or standing > self.patience or not self.mend():
                 if self.by_reference(way, t_end):
                     return
 
