@@ -131,7 +131,7 @@ def _places(problem: Problem, trace: Trace) -> Floats:
 def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
     chunks = (t[i : i + CHUNK] for i in range(0, len(t), CHUNK))
     return Certificate.joined(
-        problem.certificate(problem.columns(trace.solutions(part), part)) for part in chunks
+        problem.judged(trace.solutions(part, once=True), part) for part in chunks
     )
 
 

@@ -175,7 +175,7 @@ class BlockWalker:
         self.stair = self.core.stairs.copy()
         self.z = self.positions()
         self.h, self.t = h_end, self.core.t
-        self.recorder.extend(moves, events)
+        self.recorder.extend(moves, events, self.z)
 
     # ------------------------------------------------------------------ the state
 
