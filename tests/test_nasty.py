@@ -284,6 +284,8 @@ REGRESSIONS = {
                rbf(100.0)),
         recipe(956250995, 15, 4, "binary", 0.7, "alone", "twelve orders", True, LINEAR),
         recipe(360797730, 15, 2, "twelve orders", 0.0, "by sign", "one huge", True, rbf(0.01)),
+        recipe(2032937307, 8, 2, "constant feature", 0.0, "unbalanced", "twelve orders", True, LINEAR,
+               rho=1.0, h=0.01),
         recipe(3670821077, 5, 4, "normal", 0.3, "random", "one huge", True, rbf(100.0)),
         recipe(3209016124, 9, 3, "twelve orders", 0.7, "alternating", "one huge", True, rbf(1.0),
                h=0.2),
@@ -296,6 +298,8 @@ REGRESSIONS = {
         recipe(3429537581, 4, 2, "constant feature", 0.3, "normal", "one huge", True, rbf(0.01),
                epsilon=1.0),
         recipe(582104010, 12, 2, "twelve orders", 0.7, "binary", "one huge", False, rbf(100.0)),
+        recipe(2255414920, 11, 1, "grid", 0.3, "normal", "twelve orders", False, POLY, epsilon=0.5,
+               h=0.5),
     ],
     expectile_path: [
         recipe(1068608974, 2, 4, "normal", 0.7, "binary", "none", False, rbf(10.0), tau=0.5),

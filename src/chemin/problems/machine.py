@@ -34,8 +34,9 @@ from .terms import SLACK, Bounds, Edges, Term
 # to the largest multiplier, whichever is less; or than TOLD, relative to the largest weight.
 AT_PIN = 1e-9
 TOLD = 64 * EPS
-# Multipliers below this, relative to their scale, are what round-off leaves of zero.
-DUST = 16 * EPS
+# Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
+# walks tell a multiplier from its bounds by.
+DUST = 1e-12
 # Where no multiplier exceeds this part of what moves f by a unit, the model is f = 0.
 NO_MODEL = 1e-10
 SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as small as nu squared
