@@ -1,37 +1,76 @@
 """Random nasty problems beyond the suite's: how each walk ends, by problem and by scale.
 
     python benchmarks/nasty.py 5000 --seed 1 --jobs 2
+    python benchmarks/nasty.py 5000 --seed 1 --only "svr in epsilon"
 
 Oracle: the certificate at every breakpoint, between them, at random values and above the start.
 "wrong" must be 0 everywhere: a walk that is complete, or has been kept, with a solution that its
 certificate refuses. "exceptions" must be 0. What is incomplete has ended at round-off, and says so.
+A recipe that takes longer than `--limit` seconds counts as slow, and nothing more is known of it.
+
+Prints the table as it grows and writes it to benchmarks/nasty.md: rows of the problems that were
+run replace those that stand there.
 """
 
 import argparse
+import os
+import signal
 import sys
+import time
 import warnings
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-from joblib import Parallel, delayed
-
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before NumPy is imported
+    os.environ.setdefault(name, "1")
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from contract import CASES, inexact
-from test_nasty import drawn
+import numpy as np  # noqa: E402
+from contract import CASES, inexact  # noqa: E402
+from joblib import Parallel, delayed  # noqa: E402
+from test_nasty import drawn  # noqa: E402
 
-ENDS = ["complete", "incomplete", "empty", "wrong", "exceptions"]
+RESULTS = Path(__file__).with_name("nasty.md")
+ENDS = ["complete", "incomplete", "empty", "slow", "wrong", "exceptions"]
+NEVER = ("slow", "wrong", "exceptions")
+HEAD = ["problem", "scales", "seed", "recipes", *ENDS, "not complete, %", "longest, s"]
 CHUNK = 100
 
 
-def judged(case, recipe):
+class TooLong(BaseException):
+    """The time of a recipe is up. No walk takes it for an error or an interrupt of its own."""
+
+
+@contextmanager
+def at_most(seconds):
+    """Ends what runs longer than that, where the system has an alarm."""
+
+    def ring(*_):
+        raise TooLong
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    old = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def judged(case, recipe, limit=np.inf):
     """How the walk of a recipe ends, and what is wrong with it."""
     try:
-        path = recipe.walk(case)
-        if not np.isfinite(path.start):
-            return "empty", path.reason
-        wrong = inexact(path, blind=True, n_random=30)
+        with at_most(limit):
+            path = recipe.walk(case)
+            if not np.isfinite(path.start):
+                return "empty", path.reason
+            wrong = inexact(path, blind=True, n_random=30)
+    except TooLong:
+        return "slow", f"not done after {limit:g} s"
     except Exception as error:  # an exception is what we look for
         return "exceptions", repr(error)
     if wrong:
@@ -39,19 +78,71 @@ def judged(case, recipe):
     return ("complete", "") if path.complete else ("incomplete", path.reason)
 
 
-def counts(name, seed, n):
-    """Ends of n recipes, and those that must not be."""
+def counts(name, seed, n, limit):
+    """Ends of n recipes by scales, the longest time of each scale, and those that must not be."""
     warnings.simplefilter("ignore")
     case = next(case for case in CASES if case.name == name)
     rng = np.random.default_rng(seed)
-    ends, bad = Counter(), []
+    ends, longest, bad = Counter(), {True: 0.0, False: 0.0}, []
     for _ in range(n):
         recipe = drawn(case, rng)
-        end, why = judged(case, recipe)
+        begun = time.perf_counter()
+        end, why = judged(case, recipe, limit)
+        longest[recipe.ordinary] = max(longest[recipe.ordinary], time.perf_counter() - begun)
         ends[recipe.ordinary, end] += 1
-        if end in ("wrong", "exceptions") or (recipe.ordinary and end != "complete"):
+        if end in NEVER or (recipe.ordinary and end != "complete"):
             bad.append((end, recipe, why))
-    return ends, bad
+    return ends, longest, bad
+
+
+def rows(name, args, ends, longest):
+    """Two rows of the table: ordinary scales and extreme ones."""
+    for ordinary, scales in ((True, "ordinary"), (False, "extreme")):
+        found = [ends[ordinary, end] for end in ENDS]
+        total = sum(found)
+        left = 100.0 * (total - found[0]) / total if total else 0.0
+        cells = [name, scales, args.seed, total, *found, f"{left:.2f}", f"{longest[ordinary]:.1f}"]
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def written(new):
+    """The table on file with new rows in the order of the problems; rows by problem and scales."""
+
+    def key(row):
+        return tuple(cell.strip() for cell in row.split("|")[1:3])
+
+    old = RESULTS.read_text().splitlines() if RESULTS.exists() else []
+    held = {key(row): row for row in [r for r in old if r.startswith("| ")][1:]}
+    held |= {key(row): row for row in new}
+    order = [(case.name, scales) for case in CASES for scales in ("ordinary", "extreme")]
+    title = "# Random nasty problems\n\n" + INTRODUCTION + "\n"
+    head = ["| " + " | ".join(HEAD) + " |", "|---|---|" + "---:|" * (len(HEAD) - 2)]
+    RESULTS.write_text("\n".join([title, *head, *(held[k] for k in order if k in held)]) + "\n")
+
+
+INTRODUCTION = """\
+2 to 16 points, one to four features: grids, copies, points on a line, binary and constant features,
+mirror images; one class of a single member, ties, outliers; weights. Ordinary scales are features
+and weights of order one and the default stop; the others have weights or features over twelve
+orders of magnitude, or a stop of 0. Incomplete: the path ends at round-off before its stop, and
+says so; empty: round-off hides even its start. Slow: given up after the time limit. Wrong: a
+certificate refuses a solution of the path somewhere. Made by `python benchmarks/nasty.py`."""
+
+
+def run(case, number, args):
+    """All recipes of one problem."""
+    jobs = (
+        delayed(counts)(case.name, [args.seed, number, first], size, args.limit)
+        for first in range(0, args.count, CHUNK)
+        for size in [min(CHUNK, args.count - first)]
+    )
+    ends, longest, bad = Counter(), {True: 0.0, False: 0.0}, []
+    for some, seconds, worst in Parallel(n_jobs=args.jobs)(jobs):
+        ends += some
+        longest = {k: max(v, seconds[k]) for k, v in longest.items()}
+        bad += worst
+    bad.sort(key=lambda found: ENDS.index(found[0]), reverse=True)
+    return ends, longest, bad
 
 
 def main():
@@ -60,24 +151,20 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", help="part of a problem's name")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one recipe")
     parser.add_argument("--show", type=int, default=2, help="cases shown of each problem")
+    parser.add_argument("--dry", action="store_true", help="do not write benchmarks/nasty.md")
     args = parser.parse_args()
-    print("| problem | scales |", " | ".join(ENDS), "|")
-    print("|---|---|" + "---:|" * len(ENDS))
-    cases = [case for case in CASES if args.only is None or args.only in case.name]
-    for number, case in enumerate(cases):
-        jobs = (
-            delayed(counts)(case.name, [args.seed, number, first], min(CHUNK, args.count - first))
-            for first in range(0, args.count, CHUNK)
-        )
-        ends, bad = Counter(), []
-        for some, worst in Parallel(n_jobs=args.jobs)(jobs):
-            ends += some
-            bad += worst
-        for ordinary, scales in ((True, "ordinary"), (False, "extreme")):
-            print(f"| {case.name} | {scales} |", end="")
-            print("".join(f" {ends[ordinary, end]} |" for end in ENDS), flush=True)
-        bad.sort(key=lambda found: ENDS.index(found[0]), reverse=True)
+    print("|", " | ".join(HEAD), "|")
+    print("|---|---|" + "---:|" * (len(HEAD) - 2))
+    for number, case in enumerate(CASES):
+        if args.only is not None and args.only not in case.name:
+            continue
+        ends, longest, bad = run(case, number, args)
+        new = list(rows(case.name, args, ends, longest))
+        print("\n".join(new), flush=True)
+        if not args.dry:
+            written(new)
         for end, recipe, why in bad[: args.show]:
             print(f"    {end}: {recipe}: {why}", flush=True)
 

@@ -52,11 +52,8 @@ def in_both(monkeypatch, make):
 
 @pytest.mark.parametrize("data", [make_data, make_tied], ids=["generic", "tied"])
 @pytest.mark.parametrize("case, options", problems)
-def test_same_path(case, options, data, monkeypatch, request):
+def test_same_path(case, options, data, monkeypatch):
     """Oracle: the reference."""
-    if request.node.callspec.id == "nu-svr in nu-rbf-0.3-False-tied":
-        # The two share multipliers among copies otherwise, and a path in nu starts where they move.
-        request.applymarker(pytest.mark.xfail(strict=True, reason="the starts differ, not f"))
     X, y = data(case, n=100)
     fast, slow = in_both(monkeypatch, lambda: case(X, y, **options))
     assert_same_path(fast, slow, X)

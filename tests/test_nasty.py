@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from chemin import (
     expectile_path,
     lasso_path,
+    nu_svr_path,
     quadratic_svc_path,
     quadratic_svr_path,
     svc_path,
@@ -269,6 +270,12 @@ REGRESSIONS = {
         recipe(415430006, 12, 1, "decimals", 0.0, "ties", "none", True, LINEAR | tube(0.01),
                stop=0),
         recipe(940887474, 15, 4, "collinear", 0.7, "binary", "one huge", True, LINEAR | tube(0.01)),
+        recipe(2159177148, 5, 1, "twelve orders", 0.7, "binary", "none", False,
+               rbf(1.0) | tube(100)),
+    ],
+    nu_svr_path: [
+        recipe(3465024747, 13, 2, "twelve orders", 0.7, "binary", "none", True, rbf(0.01),
+               along="nu", lambda_=1.0),
     ],
     quadratic_svc_path: [
         recipe(991802847, 13, 1, "normal", 0.7, "alone", "one huge", True, rbf(1.0), rho=1.1,
@@ -277,6 +284,8 @@ REGRESSIONS = {
                rbf(100.0)),
         recipe(956250995, 15, 4, "binary", 0.7, "alone", "twelve orders", True, LINEAR),
         recipe(360797730, 15, 2, "twelve orders", 0.0, "by sign", "one huge", True, rbf(0.01)),
+        recipe(2032937307, 8, 2, "constant feature", 0.0, "unbalanced", "twelve orders", True, LINEAR,
+               rho=1.0, h=0.01),
         recipe(3670821077, 5, 4, "normal", 0.3, "random", "one huge", True, rbf(100.0)),
         recipe(3209016124, 9, 3, "twelve orders", 0.7, "alternating", "one huge", True, rbf(1.0),
                h=0.2),
@@ -289,6 +298,8 @@ REGRESSIONS = {
         recipe(3429537581, 4, 2, "constant feature", 0.3, "normal", "one huge", True, rbf(0.01),
                epsilon=1.0),
         recipe(582104010, 12, 2, "twelve orders", 0.7, "binary", "one huge", False, rbf(100.0)),
+        recipe(2255414920, 11, 1, "grid", 0.3, "normal", "twelve orders", False, POLY, epsilon=0.5,
+               h=0.5),
     ],
     expectile_path: [
         recipe(1068608974, 2, 4, "normal", 0.7, "binary", "none", False, rbf(10.0), tau=0.5),

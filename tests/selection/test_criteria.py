@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, make_classification
-from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.metrics import f1_score, make_scorer, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -25,6 +25,8 @@ from chemin.selection import (
     LeaveOneOut,
     Split,
 )
+from chemin.selection.criteria import knots_and_middles
+from chemin.selection.scorers import areas
 
 SCORES = {
     svc_path: list(EXACT_SCORES[:3]),
@@ -247,6 +249,42 @@ def test_other_scorers_are_evaluated_at_knots(labels, scoring):
             model = SVC(C=1 / value, gamma=0.5, tol=1e-9)
             theirs = cross_val_score(model, X, y, cv=3, scoring="roc_auc").mean()
             assert curve.score(value) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_scorers_of_labels_are_called_once_for_equal_labels(labels):
+    """Oracle: scikit-learn's f1 of the labels that each fold's path predicts."""
+    X, y = labels
+    family, splits = Family(svc_path, X, y, gamma=0.5, stop=1.5), KFold(3)
+    calls = []
+
+    def counted(true, predicted):
+        calls.append((true.tobytes(), predicted.tobytes()))
+        return f1_score(true, predicted)
+
+    curve = CrossValidation(splits, scoring=make_scorer(counted))(family)
+    values = curve.knots[curve.knots <= curve._top][:: max(len(curve.knots) // 6, 1)]
+    theirs = [
+        [f1_score(y[test], family.walk(train).predict(X[test], v)) for v in values]
+        for train, test in splits.split(X)
+    ]
+    np.testing.assert_allclose(-curve.per_fold(values), theirs, rtol=1e-12)
+    assert len(set(calls)) == len(calls) > splits.n_splits
+
+
+def test_areas_of_many_rows_at_once():
+    """Oracle: scikit-learn's roc_auc_score, ties included."""
+    rng = np.random.default_rng(0)
+    f = rng.integers(0, 4, (20, 11)).astype(float)
+    positive = np.arange(11) % 3 == 0
+    theirs = [roc_auc_score(positive, row) for row in f]
+    np.testing.assert_allclose(areas(f, positive), theirs, rtol=1e-14)
+
+
+def test_knots_that_differ_by_round_off_are_one():
+    """Oracle: the values themselves."""
+    starts = [np.array([3.0, 1.0]), np.array([3.0 / 0.7 * 0.7, 1.0 + 2e-16, 2.0])]
+    values = knots_and_middles(starts, 0.5, 3.0 * (1 + 2e-16))
+    np.testing.assert_allclose(values, [0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0])
 
 
 def test_weights_that_a_scorer_cannot_take_are_said(numbers):

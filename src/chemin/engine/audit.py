@@ -27,6 +27,9 @@ LEAST = 6  # places, however large the problem
 CHUNK = 256  # certificates computed at once
 LOWEST = 1e-12  # of the start: the least lambda above 0 that is looked at
 ABOVE = np.array([1.5, 1e4])  # times the start: where the closed form is looked at
+# Parts of a move that are looked at. What is off a curve grows with the length, and is corrected
+# where the move ends: shortly before is most of it.
+STRAIGHT, CURVED = np.array([0.5, 1.0]), np.array([0.5, 0.9, 1.0])
 
 
 def audited(
@@ -119,25 +122,30 @@ def _forward(trace: Trace) -> Ints:
 
 
 def _places(problem: Problem, trace: Trace) -> Floats:
-    """The start, and the middle and the end of every move that is no jump, in the order walked."""
+    """The start, and parts of every move that is no jump, in the order walked."""
     j = _forward(trace)
     t0, t1 = trace.t0[j], trace.t1[j]
-    t = np.append(trace.t0[:1], np.column_stack([0.5 * (t0 + t1), t1]))
+    inside = [t0 + part * (t1 - t0) for part in _parts(trace)[:-1]]
+    t = np.append(trace.t0[:1], np.column_stack([*inside, t1]))
     if len(t) and t[-1] == 0 and problem.reading.inverse:  # in lambda the end at 0 is a limit
         t[-1] = min(LOWEST * t[0], 0.5 * t[-2])
     return t
 
 
+def _parts(trace: Trace) -> Floats:
+    return STRAIGHT if trace.moves.degree == 1 else CURVED
+
+
 def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
     chunks = (t[i : i + CHUNK] for i in range(0, len(t), CHUNK))
     return Certificate.joined(
-        problem.certificate(problem.columns(trace.solutions(part), part)) for part in chunks
+        problem.judged(trace.solutions(part, once=True), part) for part in chunks
     )
 
 
 def _moves_before(trace: Trace, place: int) -> int:
     """How many moves end before a place; none before the start."""
-    return int(_forward(trace)[(place - 1) // 2]) if place else 0
+    return int(_forward(trace)[(place - 1) // len(_parts(trace))]) if place else 0
 
 
 def _why(verdict: Certificate, k: int) -> End:

@@ -26,6 +26,7 @@ URGENT = 0.7  # times the steps of a block: so many of them are likely to enter
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 REFRESH = 128  # blocks between two computations of h from the data
+STANDING = 8  # blocks at one t in a row, or four events a variable: they go round in round-off
 
 NIL = 1e-13  # relative pivots below are zero: they are made of the rounding of G_FF itself
 DOUBT = 1e-8  # relative pivots below are judged by converged solves: an inverse is not precise
@@ -75,6 +76,7 @@ class BlockWalker:
         core.look_again = LOOK_AGAIN if system.unit_moves else 0.0
         self.passed = 0
         self.helper = Helper()
+        self.patience = max(STANDING, 4 * len(system) // BLOCK)
         self.length, self.watching = BLOCK, WATCH
         self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
 
@@ -84,12 +86,12 @@ class BlockWalker:
         way = 1.0 if t_end >= self.t else -1.0
         begin = self.t
         self.enter(way)
-        blocks = 0
+        blocks = standing = 0
         while True:
             if not self.passed:
                 tiny = max(abs(self.t), tol.NEAR_ZERO * abs(begin))
                 self.core.tiny_t = tol.NOUGHT * tiny / (1.0 - tol.LONG)
-            code = self.block(way, t_end)
+            t, code = self.t, self.block(way, t_end)
             if code == _loop.ARRIVED:
                 self.mend()
                 self.leave()
@@ -98,7 +100,8 @@ class BlockWalker:
             if blocks % REFRESH == 0 or self.stale():
                 self.core.measure_pins()
                 self.refresh()
-            if code != _loop.FULL or not self.mend():
+            standing = standing + 1 if self.t == t else 0
+            if code != _loop.FULL or standing > self.patience or not self.mend():
                 if self.by_reference(way, t_end):
                     return
 
@@ -170,7 +173,7 @@ class BlockWalker:
         self.h, self.t = h_end, self.core.t
         if self.system.stairs.moving_pins:
             self.measure_boxes()
-        self.recorder.extend(moves, events)
+        self.recorder.extend(moves, events, self.z)
 
     # ------------------------------------------------------------------ the state
 

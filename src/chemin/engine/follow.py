@@ -60,8 +60,8 @@ def make_reference(system: StaircaseSystem, *args: Any) -> RescuedWalker:
     return (RescuedWalker if system.soft is None else RationalWalker)(system, *args)
 
 
-def make_recorder(system: StaircaseSystem, *args: Any) -> Recorder:
-    return (Recorder if system.soft is None else CurvedRecorder)(*args)
+def recorder_of(system: StaircaseSystem) -> type[Recorder]:
+    return Recorder if system.soft is None else CurvedRecorder
 
 
 def phase_one(
@@ -221,7 +221,7 @@ def climb(
     rng: np.random.Generator,
 ) -> tuple[Ints, Floats, float]:
     """Up to where nothing changes any more, and above the stop."""
-    climber = make_reference(system, stair, z, t, make_recorder(system), rng)
+    climber = make_reference(system, stair, z, t, recorder_of(system)(), rng)
     climber.walk(np.inf)
     if stop is not None and climber.t <= stop:
         climber.walk(ABOVE * stop)
@@ -276,7 +276,7 @@ class Walk:
 
     def nothing(self, stair: Ints, z: Floats, end: End) -> Trace:
         """No walk at all, with the reason."""
-        recorder = make_recorder(self.system)
+        recorder = recorder_of(self.system)()
         return Trace.build(recorder, stair, z, self.system.stairs, trim=False, end=end)
 
     def go(
@@ -284,9 +284,7 @@ class Walk:
     ) -> Trace:
         """From a solution to the stop, and what ended the walk."""
         system = self.system
-        box = system.boxes(t, system.stairs.span(t))
-        box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
-        recorder = make_recorder(system, box, system.pull, self.max_events, system.coupling.dot)
+        recorder = recorder_of(system)(system, z, t, self.max_events)
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problems.staircase import Floats, Ints, Staircases
+from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves
 from .reasons import End, Reason, StopWalk
+from .tolerances import EPS
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
@@ -25,7 +26,11 @@ CHECKPOINT = 64
 AFRESH = 8
 # Before the first move in which a multiplier changes by more than this part of its box (and of t)
 # nothing happens to f: the path starts there.
-NOTHING = 1e-9
+NOTHING = 1e-10
+# Residuals that change by less than this part of the terms that make them up change by round-off.
+UNSEEN = 50 * EPS
+
+State = tuple[int, Floats]  # z when so many moves have been made
 
 EVENT = np.dtype([("t", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i2"), ("move", "i8")])
 
@@ -35,21 +40,23 @@ class Recorder:
 
     def __init__(
         self,
-        box: Floats | None = None,
-        pull: Callable[[float], float] = abs,
+        system: StaircaseSystem | None = None,
+        z: Floats | None = None,
+        t: float = 0.0,
         max_events: int | None = None,
-        act: Callable[[Floats], Floats] = np.abs,
     ) -> None:
-        # What changes of multipliers are measured by: how far each can go, and the linear term.
-        # The box of what is no multiplier is infinite.
-        self.box = np.ones(0) if box is None else box
-        self.pull, self.max_events = pull, max_events
-        self.act = act  # how residuals change with z
+        """Of a walk that begins at z and t; without a system, of one whose moves are not kept."""
+        self.system, self.max_events = system, max_events
+        if system is not None:
+            box = system.boxes(t, system.stairs.span(t))
+            self.box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
+            self.z = np.zeros(len(system)) if z is None else z.copy()  # until something happens
         # Of moves: t0, t1, length and number of entries; the entries in chunks, as they came.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
         self.chunks: list[tuple[NDArray[np.int32], Floats]] = []
         self.events: list[tuple[float, int, int, int, int]] = []
         self.first: int | None = None  # the first move in which something happens
+        self.states: list[State] = []  # what the walker knows of z on its way
 
     def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
         index = np.flatnonzero(z).astype(np.int32)
@@ -77,6 +84,8 @@ class Recorder:
                 if self._happens(t0[j], t1[j], length[j], index[part], rate[part]):
                     self.first = len(self.moves[0]) + j
                     break
+                if self.system is not None:
+                    self.z[index[part]] += length[j] * rate[part]
         new: tuple[list[Any], ...] = (t0, t1, length, sizes)
         for column, more in zip(self.moves, new):
             column.extend(more)
@@ -85,32 +94,42 @@ class Recorder:
     def _happens(
         self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
     ) -> bool:
-        """Whether a multiplier moves, and residuals with it, by more than nothing.
+        """Whether the closed form above the start, in which multipliers stand still, ends here.
 
-        Where residuals stand still what moves is round-off of a nearly singular system.
+        Multipliers must move where residuals move with them, and where the equation of an
+        unpenalised variable asks for it. Where neither is so, they are handed between copies, or
+        follow the round-off of a nearly singular system. An unpenalised variable that stands at
+        its pin asks for nothing: a closed tube leaves the sum of multipliers free.
         """
-        if len(self.box) == 0:  # of a walk whose moves are not kept
+        system = self.system
+        if system is None:
             return False
-        multiplier = np.isfinite(self.box[index])
-        core = np.abs(rate[multiplier]) / np.minimum(self.box[index[multiplier]], self.pull(t0))
+        pull, multiplier = system.pull(max(abs(t0), abs(t1))), system.boxed[index]
         size = length if t0 == t1 else max(abs(t0), abs(t1))
-        if not core.size or core.max() * size <= NOTHING:
-            return False
-        if t0 == t1:
-            return True
-        change = np.zeros(len(self.box))
+        change, after = np.zeros(len(system)), self.z.copy()
         change[index[multiplier]] = size * rate[multiplier]
-        return bool(np.abs(self.act(change)).max() > NOTHING * self.pull(max(abs(t0), abs(t1))))
+        after[index] += length * rate
+        if np.all(np.abs(change) <= NOTHING * np.minimum(self.box, system.pull(t0))):
+            return False
+        above = np.maximum(self.z, after) - system.stairs.value[:, 1]
+        asks = system.boxed | (above > NOTHING * pull)
+        least = np.maximum(NOTHING * pull, UNSEEN * system.coupling.magnitude(self.z))
+        return bool(np.any(np.abs(system.coupling.dot(change)[asks]) > least[asks]))
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         self.events.append((t, variable, origin, target, len(self.moves[0])))
         if self.max_events is not None and len(self.events) >= self.max_events:
             raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
-    def extend(self, moves: tuple[Any, ...], events: list[Any]) -> None:
-        """A block of moves and events; events count their moves from the block's first."""
+    def extend(self, moves: tuple[Any, ...], events: list[Any], z: Floats) -> None:
+        """A block of moves and events, and z after it; events count their moves from the block's
+        first.
+        """
         offset = len(self.moves[0])
         self._add(*moves)
+        last, made = self.states[-1][0] if self.states else 0, len(self.moves[0])
+        if self.system is not None and made - last >= CHECKPOINT // 2:
+            self.states.append((made, z))
         room = None if self.max_events is None else self.max_events - len(self.events)
         for t, variable, origin, target, move in events[:room]:
             self.events.append((t, variable, origin, target, offset + move))
@@ -122,6 +141,7 @@ class Recorder:
         """The first `count` moves, and no more."""
         for column in self.moves:
             del column[count:]
+        self.states = [state for state in self.states if state[0] <= count]
         if self.first is not None and self.first >= count:
             self.first = None
 
@@ -198,6 +218,7 @@ class Trace:
     stairs: Staircases
     end: End
     closed_above: bool = False  # whether the closed form holds above the start
+    states: tuple[State, ...] = ()  # z as the walker had it, here and there
 
     @classmethod
     def build(
@@ -214,14 +235,15 @@ class Trace:
         t0, t1 = moves.t0, moves.t1
         events = np.array(recorder.events, dtype=EVENT)
         still = np.zeros_like(z_start)
-        whole = cls(stair_start, z_start, moves, events, still, stairs, end)
+        states = tuple(recorder.states)
+        whole = cls(stair_start, z_start, moves, events, still, stairs, end, states=states)
         first = min(recorder.first or 0, max(len(t0) - 1, 0))
         # Jumps of unpenalised variables right there belong to it: above they have not been made.
         while first > 0 and t0[first - 1] == t1[first - 1]:
             first -= 1
         if not trim or len(t0) == 0:
             return whole
-        return replace(whole._from(first, np.isfinite(recorder.box)), closed_above=True)
+        return replace(whole._from(first, recorder.system.boxed), closed_above=True)
 
     def _from(self, first: int, multiplier: NDArray[np.bool_]) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
@@ -243,6 +265,7 @@ class Trace:
             moves=self.moves.some(first, len(self.moves)),
             events=events,
             before=before,
+            states=tuple((made - first, z) for made, z in self.states if made > first),
         )
 
     def cut(self, moves: int, end: End) -> Trace:
@@ -252,6 +275,7 @@ class Trace:
             moves=self.moves.some(0, moves),
             events=self.events[self.events["move"] < moves],
             end=end,
+            states=tuple(state for state in self.states if state[0] <= moves),
         )
 
     def then(self, other: Trace) -> Trace:
@@ -269,6 +293,7 @@ class Trace:
             moves=self.moves.then(self.moves.jump(t, other.z_start - z)).then(other.moves),
             events=np.concatenate([self.events, np.array(between, dtype=EVENT), later]),
             end=other.end,
+            states=(*self.states, *((made + count + 1, state) for made, state in other.states)),
         )
 
     @property
@@ -362,18 +387,21 @@ class Trace:
         """
         if first == last:
             return
-        pointer = self.moves.pointer[first : last + 1]
-        index = self.moves.index[pointer[0] : pointer[-1]]
+        pointer = self.moves.pointer
+        low, high = int(pointer[first]), int(pointer[last])
+        index, steps = self.moves.index[low:high], self.moves.ends(slice(first, last))
         some = slice(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
-        k, to, move = self._pinned[0][some], self._pinned[1][some], self._pinned_move[some]
-        z[k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
-        steps = self.moves.ends(slice(first, last))
-        came, since = np.zeros(len(z), dtype=bool), np.zeros(len(z), dtype=np.intp)
-        came[k], since[k] = True, move  # the last one counts, here and above
-        entry = np.flatnonzero(came[index])
-        at = first + np.searchsorted(pointer - pointer[0], entry, side="right") - 1
-        steps[entry[at < since[index[entry]]]] = 0.0
-        np.add.at(z, index, steps)
+        if some.start < some.stop:
+            k, to, move = self._pinned[0][some], self._pinned[1][some], self._pinned_move[some]
+            z[k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
+            since = np.zeros(len(z), dtype=np.intp)
+            since[k] = pointer[move]  # the last one counts, here and above
+            steps[np.arange(low, high) < since[index]] = 0.0
+        if len(index) < len(z):
+            np.add.at(z, index, steps)
+        else:  # the same additions in the same order
+            entry = np.concatenate([np.arange(len(z)), index])
+            z[:] = np.bincount(entry, np.concatenate([z, steps]))
 
     def states(self) -> Iterator[Floats]:
         """z before each move and after the last; one array, changed in place."""
@@ -393,31 +421,44 @@ class Trace:
         return self.events["move"][self.events["to"] % 2 == 1].astype(np.intp)
 
     @cached_property
-    def _checkpoints(self) -> list[Floats]:
-        z, out = self.z_start.copy(), []
-        for j in range(0, len(self.moves), CHECKPOINT):
-            out.append(z.copy())
-            self._leap(z, j, min(j + CHECKPOINT, len(self.moves)))
-        return out
+    def _known(self) -> tuple[State, ...]:
+        """z at the start, and where the walker has left it."""
+        return ((0, self.z_start), *self.states)
+
+    @cached_property
+    def _checkpoints(self) -> tuple[State, ...]:
+        """z as it is known, and every so many moves between."""
+        out: list[State] = []
+        for (at, z), (last, _) in zip(self._known, (*self._known[1:], (len(self.moves), None))):
+            out.append((at, z))
+            z = z.copy()
+            for j in range(at + CHECKPOINT, last, CHECKPOINT):
+                self._leap(z, j - CHECKPOINT, j)
+                out.append((j, z.copy()))
+        return tuple(out)
 
     def _move_at(self, t: Floats) -> Ints:
         """The first move whose end is not before t, in the order walked."""
         move = np.searchsorted(self.way * self.t1, self.way * t, side="left")
         return np.minimum(move, len(self.moves) - 1)
 
-    def solutions(self, t: Floats) -> Floats:
-        """z at each t, one column a value; at a jump, the end that the walk came from."""
+    def solutions(self, t: Floats, *, once: bool = False) -> Floats:
+        """z at each t, one column a value; at a jump, the end that the walk came from.
+
+        `once`: the walk is gone through for these values alone, and nothing is kept for others.
+        """
         out = np.empty((len(self.z_start), len(t)))
         if len(self.moves) == 0:
             out[:] = self.z_start[:, None]
             return out
         move = self._move_at(t)
-        z, at = None, -1
+        known = self._known if once else self._checkpoints
+        nearest = np.searchsorted([made for made, _ in known], move, side="right") - 1
+        z, at = self.z_start, -1
         for k in np.argsort(move, kind="stable"):
-            j = int(move[k])
-            if z is None or j // CHECKPOINT != at // CHECKPOINT:
-                at = j - j % CHECKPOINT
-                z = self._checkpoints[j // CHECKPOINT].copy()
+            j, (made, state) = int(move[k]), known[nearest[k]]
+            if made > at:
+                z, at = state.copy(), made
             self._leap(z, at, j)
             at = j
             out[:, k] = z

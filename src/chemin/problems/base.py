@@ -65,6 +65,7 @@ class Columns:
     alpha: Floats  # (n, k) dual variables
     lambda_: Floats  # (k,)
     given: dict[str, Floats] = field(default_factory=dict)  # other parameters by name, (k,) each
+    products: Any = None  # K coef and |K| |coef|, where they have been computed
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,10 @@ class Problem(ABC):
     @abstractmethod
     def certificate(self, c: Columns) -> Certificate:
         """Optimality of each column, from the data."""
+
+    def judged(self, z: Floats, t: Floats) -> Certificate:
+        """Certificates of columns of z at the values t."""
+        return self.certificate(self.columns(z, t))
 
     @property
     @abstractmethod

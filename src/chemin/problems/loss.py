@@ -78,6 +78,8 @@ class Loss:
 
     def _risen(self, away: Floats, room: Any) -> Floats:
         """The rise of a function whose slope begins at 0 and grows by up to `room`."""
+        if np.ndim(self.softness) == 0 and self.softness == 0.0:  # at once
+            return np.asarray(np.maximum(away, 0.0) * room)
         away, soft = np.broadcast_arrays(np.maximum(away, 0.0), self.softness)
         steep = np.where(away > 0, room, 0.0)
         np.divide(away, soft, out=steep, where=(away > 0) & (soft * room > away))

@@ -34,8 +34,9 @@ from .terms import SLACK, Bounds, Edges, Term
 # to the largest multiplier, whichever is less; or than TOLD, relative to the largest weight.
 AT_PIN = 1e-9
 TOLD = 64 * EPS
-# Multipliers below this, relative to their scale, are what round-off leaves of zero.
-DUST = 16 * EPS
+# Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
+# walks tell a multiplier from its bounds by.
+DUST = 1e-12
 # Where no multiplier exceeds this part of what moves f by a unit, the model is f = 0.
 NO_MODEL = 1e-10
 SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as small as nu squared
@@ -305,8 +306,18 @@ class KernelMachine(Problem):
         return np.full(len(t), self.lambda_), given | {self.parameter: value}
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
+        return self._solutions(z, t, without, multiplied=False)
+
+    def judged(self, z: Floats, t: Floats) -> Certificate:
+        """With one reading of the matrix, for intercepts and certificates."""
+        return self.certificate(self._solutions(z, t, None, multiplied=True))
+
+    def _solutions(
+        self, z: Floats, t: Floats, without: Ints | None, *, multiplied: bool
+    ) -> Columns:
         n, (lam, given) = len(self.B), self._parameters(t)
-        loss = self._declared(given).loss
+        rows = self._declared(given)
+        loss = rows.loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
         own = np.minimum(unit, self.weight * self.slope_unit)
@@ -316,15 +327,18 @@ class KernelMachine(Problem):
         for k, term in enumerate(self.rows.terms):
             if term.from_zero:
                 c[k] = np.maximum(c[k], 0.0)
-        interval = self._settle(c, loss, alpha, coef, given, without)
+        products = self.gram.both(coef) if multiplied else None
+        interval = self._settle(c, rows, alpha, coef, given, without, products)
         known = dict(zip((t.name for t in self.rows.terms), c))
         b = known.pop("intercept", np.zeros(len(t)))
         shown = alpha if self.copies == 1 else self._fold(alpha)
-        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known)
+        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known, products)
 
     def _fold(self, alpha: Floats) -> Floats:
         """sum of s_i alpha_i over the rows of each point."""
         signed = self.rows.side[:, None] * alpha
+        if self.copies == 1:
+            return signed
         return signed.reshape(self.copies, len(self.w), -1).sum(axis=0)
 
     def _near(self, alpha: Floats) -> Floats:
@@ -339,23 +353,30 @@ class KernelMachine(Problem):
             return alpha
         return np.maximum(self.rows.side[:, None] * np.tile(alpha, (self.copies, 1)), 0.0)
 
-    def _asked(self, loss: Loss, alpha: Floats, coef: Floats) -> Bounds:
-        """What each row asks of its B_i c."""
+    def _asked(self, loss: Loss, alpha: Floats, f: Floats) -> Bounds:
+        """What each row asks of its B_i c, f without its intercept."""
         a, near = alpha / self.weight, self._near(alpha)
         low, high = loss.bracket(a, near)
-        at = loss.origin - self.rows.side[:, None] * np.tile(self.gram @ coef, (self.copies, 1))
+        at = loss.origin - self.rows.side[:, None] * np.tile(f, (self.copies, 1))
         return Bounds(low + at, high + at, loss.free(a, near))
 
-    def _ended(self, alpha: Floats, given: dict[str, Any], weight: Any) -> Any:
+    def _ended(self, alpha: Floats, rows: Rows, weight: Any) -> Any:
         """(terms, k): which terms are at their lower end, and stay there."""
         out = np.zeros((len(self.rows.terms), alpha.shape[1]), dtype=bool)
-        for k, term in enumerate(self._declared(given).terms):
+        for k, term in enumerate(rows.terms):
             if term.from_zero:
                 out[k] = term.column @ alpha < term.cost * weight * (1.0 - SLACK)
         return out
 
     def _settle(
-        self, c: Floats, loss: Loss, alpha: Floats, coef: Floats, given: Any, without: Ints | None
+        self,
+        c: Floats,
+        rows: Rows,
+        alpha: Floats,
+        coef: Floats,
+        given: Any,
+        without: Ints | None,
+        products: Any,
     ) -> Floats:
         """Terms that no row fixes go to the middle of what they may be, in c itself; returns the
         interval of intercepts.
@@ -364,8 +385,8 @@ class KernelMachine(Problem):
         b = names.index("intercept") if "intercept" in names else None
         interval = np.tile(np.zeros(len(c.T)) if b is None else c[b], (2, 1))
         part = taking_part(len(self.w), without, alpha.shape[1])
-        ended = self._ended(alpha, given, self.w @ part)
-        free = loss.free(alpha / self.weight, self._near(alpha))
+        ended = self._ended(alpha, rows, self.w @ part)
+        free = rows.loss.free(alpha / self.weight, self._near(alpha))
         part = np.tile(part, (self.copies, 1))
         for group, kept in _groups(ended):
             if not len(kept) or (edges := self._edges_of(kept)).from_edges is None:
@@ -374,7 +395,8 @@ class KernelMachine(Problem):
             if not some.size:
                 continue
             part_given = {name: v[some] for name, v in given.items()}
-            asked = self._asked(self._declared(part_given).loss, alpha[:, some], coef[:, some])
+            f = self.gram @ coef[:, some] if products is None else products[0][:, some]
+            asked = self._asked(self._declared(part_given).loss, alpha[:, some], f)
             asked = replace(
                 asked,
                 low=np.where(part[:, some], asked.low, -np.inf),
@@ -406,10 +428,10 @@ class KernelMachine(Problem):
 
     def edges(self, c: Columns) -> list[tuple[float, Floats]]:
         alpha = self._row_alpha(c.alpha)
-        ended = self._ended(alpha, c.given, self.w.sum()).any(axis=1)
-        kept = np.flatnonzero(~ended)
+        rows = self._declared(c.given)
+        kept = np.flatnonzero(~self._ended(alpha, rows, self.w.sum()).any(axis=1))
         names = [self.rows.terms[k].name for k in kept]
-        asked = self._asked(self._declared(c.given).loss, alpha, c.coef)
+        asked = self._asked(rows.loss, alpha, self.gram @ c.coef)
         return self._edges_of(kept).as_maxima(names.index("intercept"), asked)
 
     @property
@@ -444,11 +466,12 @@ class KernelMachine(Problem):
         return m - (loss.origin - (self.B @ self._zero)[:, None])
 
     def objective(self, c: Columns) -> Floats:
-        return self._objective(c, self._declared(c.given), self.gram @ c.coef)
+        rows, f = self._declared(c.given), self.gram @ c.coef
+        return self._objective(c, rows, f, self._positions(c, rows.loss, f))
 
-    def _objective(self, c: Columns, rows: Rows, f: Floats) -> Floats:
+    def _objective(self, c: Columns, rows: Rows, f: Floats, e: Floats) -> Floats:
         costs = sum(t.cost * v for t, v in zip(rows.terms, self._held(c)))
-        losses = np.sum(self.weight * rows.loss.value(self._positions(c, rows.loss, f)), axis=0)
+        losses = np.sum(self.weight * rows.loss.value(e), axis=0)
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
@@ -457,7 +480,8 @@ class KernelMachine(Problem):
         From the loss and what a user holds, never from the system that is walked. Each row is
         judged by its own weight, or by the largest multiplier where that is less.
         """
-        rows, (f, terms) = self._declared(c.given), self.gram.both(c.coef)
+        rows = self._declared(c.given)
+        f, terms = self.gram.both(c.coef) if c.products is None else c.products
         loss, alpha = rows.loss, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
@@ -477,7 +501,7 @@ class KernelMachine(Problem):
         if all(term.name != "intercept" for term in self.rows.terms):  # none may be held then
             violation = np.maximum(violation, np.abs(c.intercept) / unit)
         least = self.share(c.given) * np.sum(self.weight * loss.cost_of(unit), axis=0)
-        relative_gap = relative(gap, self._objective(c, rows, f), least)
+        relative_gap = relative(gap, self._objective(c, rows, f, e), least)
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
 
     def _sizes(self, c: Columns, loss: Loss, terms: Floats) -> Floats:

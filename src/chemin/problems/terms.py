@@ -53,7 +53,10 @@ class Edges:
         """Distinct rows of B up to a sign; which of them each row has; and the sign."""
         first = (self.B != 0).argmax(axis=1)
         sign = np.sign(self.B[np.arange(len(self.B)), first])
-        distinct, which = np.unique(sign[:, None] * self.B, axis=0, return_inverse=True)
+        rows = sign[:, None] * self.B
+        if np.all(rows == rows[:1]):  # one edge, as nearly always: nothing to sort
+            return rows[:1], np.zeros(len(rows), dtype=np.intp), sign
+        distinct, which = np.unique(rows, axis=0, return_inverse=True)
         return distinct, which.reshape(-1), sign
 
     @cached_property

@@ -514,6 +514,8 @@ def knots_and_middles(
     """Breakpoints of all paths and midpoints between them; of too many an even choice."""
     knots = np.concatenate([[low, top], *breakpoints])
     knots = np.unique(knots[(knots >= low) & (knots <= top) & (knots > 0)])
+    # Equal values of several paths, but for round-off, are one.
+    knots = knots[np.append(True, np.diff(knots) > SAME * knots[1:])]
     values = np.unique(np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])]))
     if len(values) <= most:
         return values

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, roc_auc_score
 
 from ..path import Path
 from ..problems import Problem
@@ -111,8 +112,17 @@ def evaluate(
     """The loss, minus the score, at each value; f has a row for each."""
     scorer, kind = find_scorer(scoring), RegressorAt if path.classes_ is None else ClassifierAt
     known = _weights(scorer, weight)
+    if _is_area(scorer) and not known and path.classes_ is not None:
+        positive = np.asarray(y) == path.classes_[1]
+        if 0 < positive.sum() < len(positive):  # or scikit-learn says what is wrong
+            return -areas(f, positive)
     out = np.empty(len(values))
+    told: dict[bytes, float] = {}
     for k, value in enumerate(values):
+        seen = _seen(scorer, path, f[k])
+        if seen is not None and seen in told:
+            out[k] = told[seen]
+            continue
         try:
             score = scorer(kind(path, float(value), X, f[k]), X, y, **known)
             out[k] = -float(score)
@@ -126,7 +136,33 @@ def evaluate(
                 f"the scorer {scorer_name(scoring)!r} gave {score} at {path.parameter} = "
                 f"{value:g}, expected a finite number"
             )
+        if seen is not None:
+            told[seen] = out[k]
     return out
+
+
+def _is_area(scorer: Scorer) -> bool:
+    """Whether this is the area under the ROC curve of f, as scikit-learn's "roc_auc" has it."""
+    if getattr(scorer, "_score_func", None) is not roc_auc_score:
+        return False
+    how = getattr(scorer, "_response_method", None)
+    first = how[0] if isinstance(how, (tuple, list)) and how else how
+    plain = not getattr(scorer, "_kwargs", True) and getattr(scorer, "_sign", 0) == 1
+    return plain and first == "decision_function"
+
+
+def areas(f: Floats, positive: NDArray[np.bool_]) -> Floats:
+    """The area under the ROC curve for each row of f, from ranks; ties count one half."""
+    ranks = rankdata(f, axis=1)
+    n, m = positive.sum(), (~positive).sum()
+    return np.asarray((ranks[:, positive].sum(axis=1) - n * (n + 1) / 2) / (n * m))
+
+
+def _seen(scorer: Scorer, path: Path, f: Floats) -> bytes | None:
+    """All that a scorer of labels sees of f: their signs. Others see f itself."""
+    if path.classes_ is None or getattr(scorer, "_response_method", None) != "predict":
+        return None
+    return (f > 0).tobytes()
 
 
 def _weights(scorer: Scorer, weight: Floats) -> dict[str, Floats]:
