@@ -55,7 +55,7 @@ class RampWalker(KrylovWalker):
                 break
             self.take_over(moves, events)
             if self.guard:
-                check_sight(self.system, self.size, self.t)
+                check_sight(self.system.floor(self.size, self.t))
             if code != FULL or np.any(np.abs(self.drift) > 2.0 * self.tolerance):
                 break
         self.search.functions, self.search.steps = core.functions, core.steps
