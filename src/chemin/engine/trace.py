@@ -113,7 +113,8 @@ class Recorder:
             return False
         above = np.maximum(self.z, after) - system.stairs.value[:, 1]
         asks = system.boxed | (above > NOTHING * pull)
-        least = np.maximum(NOTHING * pull, UNSEEN * system.coupling.magnitude(self.z))
+        terms = system.coupling.magnitude(self.z) + system.coupling.magnitude(change)
+        least = np.maximum(NOTHING * pull, UNSEEN * terms)
         return bool(np.any(np.abs(system.coupling.dot(change)[asks]) > least[asks]))
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
