@@ -4,6 +4,16 @@ from chemin.engine._system cimport Hit
 from chemin.engine._working_set cimport Direction, WorkingSet
 
 
+cdef enum:  # how a block ends
+    C_GOES_ON = -1
+    C_FULL = 0
+    C_ARRIVED = 1
+    C_SINGULAR = 2
+    C_RAY = 3
+    C_INDEFINITE = 4
+    C_BLIND = 5  # a jump meets nothing that is watched
+
+
 cdef class Loop(WorkingSet):
     cdef:
         bint settling, arriving
@@ -33,6 +43,7 @@ cdef class Loop(WorkingSet):
     cdef void _occupy(self, Py_ssize_t w, int side, double way) noexcept nogil
     cdef void _vacate(self, Py_ssize_t s, int side) noexcept nogil
     cdef void _coast(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil
+    cdef double _pin_rate(self, Py_ssize_t i) noexcept nogil
     cdef void _watch_leaver(self, Py_ssize_t s, Py_ssize_t i, int side) noexcept nogil
     cdef int _enter_by_jump(
         self, Py_ssize_t w, int side, double way, double schur

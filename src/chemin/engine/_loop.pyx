@@ -18,15 +18,6 @@ from chemin.engine._working_set cimport noise_z
 
 FULL, ARRIVED, SINGULAR_PIVOT, RAY, INDEFINITE_PIVOT, BLIND = range(6)
 
-cdef enum:
-    C_GOES_ON = -1
-    C_FULL = 0
-    C_ARRIVED = 1
-    C_SINGULAR = 2
-    C_RAY = 3
-    C_INDEFINITE = 4
-    C_BLIND = 5  # a jump meets nothing that is watched
-
 cdef double EPS = np.finfo(np.float64).eps
 
 
@@ -352,12 +343,16 @@ cdef class Loop(WorkingSet):
     cdef void _coast(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil:
         """Variable i, of slot s, goes on with its pin; g is its row."""
         cdef Py_ssize_t x
-        self.coast[s] = self.way * (self.slope[i, self.stair[i]] - self.frame[s])
+        self.coast[s] = self._pin_rate(i) - self.way * self.frame[s]
         if self.coast[s] == 0.0:
             return
         for x in range(self.ns):
             if self.slot_var[x] >= 0:
                 self.b[x] -= self.coast[s] * self.g[x]
+
+    cdef double _pin_rate(self, Py_ssize_t i) noexcept nogil:
+        """How fast the pin of variable i moves."""
+        return self.way * self.slope[i, self.stair[i]]
 
     cdef void _watch_leaver(self, Py_ssize_t s, Py_ssize_t i, int side) noexcept nogil:
         """Variable i has left slot s for a pin: a row at the end of the tread that it left."""

@@ -30,6 +30,7 @@ from ..kernels import Ridged
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from .reasons import StuckError
 from .rescue import RescuedWalker
+from . import tolerances as tol
 from .tolerances import EPS, reference_asked_for
 from .trace import Recorder
 
@@ -38,10 +39,8 @@ try:
 except ImportError:  # a source tree on the path, nothing compiled
     Walk = None
 
-DOUBT = 1e-11  # pivots below this, relative to the terms that make them up, are left to the
-NIL = 1e-12  # reference, but for those below this: they are zero, and ask for a jump
-STILL = 1e-11  # a speed below this, relative to the terms that make it up, is zero
-LATER = 1e-9  # of two that block together the one that goes down from a pin is first
+DOUBT = 1e-11  # relative pivots below are judged by converged solves
+NIL = 1e-13  # relative pivots below are zero: they are made of the rounding of G_FF itself
 SIGHT = 2.0  # times as far as the first direction moves it: a residual so near a corner is watched
 AGAIN = 5  # times at the most, a walk that has passed a corner unseen is made again
 HOLDS = 1e-11  # of the linear term: how precisely residuals at the end must be on their stairs
@@ -97,9 +96,12 @@ class Ground:
             H = np.full_like(self.G, np.nan)
         H = H + H @ (np.eye(len(H)) - self.G @ H)  # one step of Newton's, for the last digits
         self.H = 0.5 * (H + H.T)
-        self.walk = Walk(system, stair, z, self.h, self.free, self.G, self.H)
-        for name, value in {"doubt": DOUBT, "nil": NIL, "still": STILL, "later": LATER}.items():
-            setattr(self.walk, name, value)
+        tolerance = system.tolerances(size, 0.0, tol.PRECISION, tol.ROUNDING)
+        self.walk = walk = Walk(system, stair, z, self.h, tolerance, self.H)
+        walk.measure(tol.PRECISION * min(1.0, system.pull(0.0)))
+        walk.still, walk.aside, walk.down_first = tol.STILL, tol.ASIDE, tol.DOWN_FIRST
+        walk.doubt = walk.doubt_refined = DOUBT
+        walk.singular, walk.indefinite = NIL, tol.INDEFINITE
 
     def leave(self, jobs: list[Job], ends: Floats) -> list[int]:
         """Put z at the end of each walk into `ends`; returns the jobs left to the reference."""
