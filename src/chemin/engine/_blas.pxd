@@ -1,5 +1,6 @@
 """The BLAS of the compiled walks, for row-major matrices."""
 
+from libc.math cimport fabs
 from libc.string cimport memset
 
 from scipy.linalg.cython_blas cimport ddot, dgemv
@@ -11,6 +12,37 @@ include "blas_int.pxi"
 cdef inline double dot(blas_int n, const double *x, const double *y) noexcept nogil:
     cdef blas_int one = 1
     return ddot(&n, <double *> x, &one, <double *> y, &one)
+
+
+cdef inline double sum_of_sizes(
+    Py_ssize_t n, const double *x, const double *y
+) noexcept nogil:
+    """The sum of |x_i y_i|; four sums at a time, so that none waits for another."""
+    cdef Py_ssize_t i = 0
+    cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
+    while i + 4 <= n:
+        a += fabs(x[i] * y[i])
+        b += fabs(x[i + 1] * y[i + 1])
+        c += fabs(x[i + 2] * y[i + 2])
+        d += fabs(x[i + 3] * y[i + 3])
+        i += 4
+    while i < n:
+        a += fabs(x[i] * y[i])
+        i += 1
+    return (a + b) + (c + d)
+
+
+cdef inline double largest_size(Py_ssize_t n, const double *x) noexcept nogil:
+    """The largest |x_i|; what is no number does not count."""
+    cdef Py_ssize_t i = 0
+    cdef double a = 0.0, b = 0.0
+    while i + 2 <= n:
+        a = max(a, fabs(x[i]))
+        b = max(b, fabs(x[i + 1]))
+        i += 2
+    if i < n:
+        a = max(a, fabs(x[i]))
+    return max(a, b)
 
 
 cdef inline void gemv_t(

@@ -8,7 +8,8 @@ cdef class Factor(System):
     cdef:
         # slots: the free variables; a slot emptied in a block keeps its owner until it ends
         readonly Py_ssize_t ns, n0, cap  # n0: slots at the beginning of the block
-        Py_ssize_t[::1] slot_var, slot_of, owner
+        Py_ssize_t[::1] slot_var, slot_of, owner, emptied  # emptied: slots, in this block
+        Py_ssize_t n_emptied
         double[::1] zs, z0, zd, b  # z, z at the block's start, z', right-hand side
         double[::1] lo, los, hi, his  # bounds: value and slope in t
         # pins that move: slopes of pins, at the block's start; how fast the frame of a slot moves,

@@ -49,7 +49,7 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dsymm, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
-from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t
+from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t, largest_size, sum_of_sizes
 from chemin.engine._compensated cimport less_products, residual
 from chemin.engine._entries cimport entry, has_row, row
 
@@ -140,6 +140,7 @@ cdef class Factor(System):
         self.g, self.v, self.wanted, self.lacking = (np.zeros(cap) for _ in range(4))
         self.change, self.lost = np.zeros(cap), np.zeros(cap)
         self.work = np.zeros(max(self.ucap, cap))
+        self.emptied = np.zeros(cap, dtype=np.intp)
         self.cap = cap
         return True
 
@@ -374,20 +375,23 @@ cdef class Factor(System):
 
     cdef double _complement(self, Py_ssize_t i, double *size) noexcept nogil:
         cdef:
-            Py_ssize_t s
+            Py_ssize_t s, e
             double *g = &self.g[0]
             double *v = &self.v[0]
-            double pivot = entry(&self.G, i, i), terms = fabs(pivot), wide = 0.0, largest = 0.0
-        for s in range(self.ns):
-            pivot -= g[s] * v[s]
-            terms += fabs(g[s] * v[s])
-            largest = max(largest, fabs(v[s]))
-        for s in range(self.ns):
-            if self.slot_var[s] >= 0 and not has_row(&self.G, self.slot_var[s]):
-                terms += fabs(g[s]) * largest
-            wide += fabs(g[s])
-        size[0] = terms if has_row(&self.G, i) else wide * largest
-        return pivot
+            double own = entry(&self.G, i, i), terms, wide = 0.0, largest
+        largest = largest_size(self.ns, v)
+        if has_row(&self.G, i):
+            terms = fabs(own) + sum_of_sizes(self.ns, g, v)
+            for e in range(self.n_rows, self.N):
+                s = self.slot_of[e]
+                if s >= 0:
+                    terms += fabs(g[s]) * largest
+        else:
+            for s in range(self.ns):
+                wide += fabs(g[s])
+            terms = wide * largest
+        size[0] = terms
+        return own - dot(self.ns, g, v)
 
     cdef bint _judge_entry(self, Py_ssize_t i, double *pivot, double *size) noexcept nogil:
         """The pivot of `_schur` with v to the last digits; False if v does not converge.
@@ -584,9 +588,10 @@ cdef class Factor(System):
         return False
 
     cdef void _clear_empty(self, double *x) noexcept nogil:
-        """x = 0 in empty slots."""
-        cdef Py_ssize_t s
-        for s in range(self.ns):
+        """x = 0 in empty slots: those that were emptied in this block."""
+        cdef Py_ssize_t e, s
+        for e in range(self.n_emptied):
+            s = self.emptied[e]
             if self.slot_var[s] < 0:
                 x[s] = 0.0
 

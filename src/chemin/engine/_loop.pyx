@@ -125,22 +125,28 @@ cdef class Loop(WorkingSet):
 
     cdef void _first_slot(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test over the free variables."""
-        cdef Py_ssize_t s, i
-        cdef double step, rate, noise
+        cdef:
+            Py_ssize_t s, at = -1
+            int side = 0
+            double up, down, above, below, noise, best = hit.step, t = self.t, way = d.t
+            const double *zs = &self.zs[0]
+            const double *lo = &self.lo[0]
+            const double *los = &self.los[0]
+            const double *hi = &self.hi[0]
+            const double *his = &self.his[0]
         for s in range(self.ns):
-            i = self.slot_var[s]
-            if i < 0:
+            up, down = d.z[s] - his[s] * way, los[s] * way - d.z[s]
+            above, below = hi[s] + t * his[s] - zs[s], zs[s] - lo[s] - t * los[s]
+            # As with the rows: few pass this.
+            if not (above < best * up) | (below < best * down) or self.slot_var[s] < 0:
                 continue
-            noise, rate = noise_z(d, self.blur[i]), d.z[s] - self.his[s] * d.t
-            if rate > noise:
-                step = max(self._high(s) - self.zs[s], 0.0) / rate
-                if step < hit.step:
-                    hit[0] = Hit(step, s, True, 1)
-            rate = self.los[s] * d.t - d.z[s]
-            if rate > noise:
-                step = max(self.zs[s] - self._low(s), 0.0) / rate
-                if step < hit.step:
-                    hit[0] = Hit(step, s, True, -1)
+            noise = noise_z(d, self.blur[self.slot_var[s]])
+            if up > noise and max(above, 0.0) < best * up:
+                best, at, side = max(above, 0.0) / up, s, 1
+            if down > noise and max(below, 0.0) < best * down:
+                best, at, side = max(below, 0.0) / down, s, -1
+        if at >= 0:
+            hit[0] = Hit(best, at, True, side)
 
     cdef void _first_row(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test over the watched variables."""
@@ -172,6 +178,7 @@ cdef class Loop(WorkingSet):
         for w in range(self.nw):
             self.hw[w] += step * self.hd[w]
         self._move(&self.full[0], step, t)
+        self._keep_history()
         if self.pins_move:
             self._measure_boxes()
 
@@ -320,12 +327,13 @@ cdef class Loop(WorkingSet):
             self.U[x, new] = 0.0
         self.ns += 1
         # Row w is no longer looked at, and the other rows take its variable's column.
-        self.slot_row[new] = w
+        self.slot_row[new] = self.first_row[new] = w
         self.w_on[w] = 0
         self.w_lo[w], self.w_los[w], self.w_hi[w], self.w_his[w] = -INFINITY, 0.0, INFINITY, 0.0
         self._new_column(new, i)
         self._hold_slot(new)
         self._corner_behind(i, side)
+        self._note_slot(new)
 
     cdef void _vacate(self, Py_ssize_t s, int side) noexcept nogil:
         """Slot s is emptied: its variable stands at a pin and has a row, g."""
@@ -333,6 +341,8 @@ cdef class Loop(WorkingSet):
         self._event(i, side)
         self.slot_of[i] = -1
         self.slot_var[s], self.b[s] = -1, 0.0
+        self.emptied[self.n_emptied] = s
+        self.n_emptied += 1
         self.zs[s] = self._high(s) if side > 0 else self._low(s)
         self._coast(s, i)
         if self.n_moves:  # it stands at its pin exactly, from the last breakpoint on
@@ -362,6 +372,8 @@ cdef class Loop(WorkingSet):
         self.n_cornered += 1
         memcpy(&self.GW[w, 0], &self.g[0], self.ns * sizeof(double))
         self.slot_row[s], self.left_at[s], self.left_from[s] = w, self.n_moves - 1, self.hw[w]
+        self.w_born[w], self.w_from[w] = self.n_moves, s
+        self.w_was[w], self.w_wass[w] = self.value[i, tread], self.slope[i, tread]
         self.nw += 1
 
     # ------------------------------------------------------------------ jumps
@@ -431,6 +443,7 @@ cdef class Loop(WorkingSet):
             for w in range(self.nw):
                 self.hw[w] += hit.step * self.hj[w]
             self._move(u, hit.step, self.t)
+            self._keep_history()
             self._find_corners(hit.at, hit.slot, hit.side)
             self._first_corner(&along, hit)
             if hit.at < 0:

@@ -18,7 +18,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from chemin.engine._blas cimport dot, gemv_t
+from chemin.engine._blas cimport dot
 from chemin.engine._entries cimport has_row
 from chemin.engine._loop cimport Loop
 
@@ -71,7 +71,7 @@ cdef class Core(Loop):
         Py_ssize_t[::1] anchor
         readonly Py_ssize_t stride
         double[:, ::1] bent
-        double[::1] turned, total, bent_border
+        double[::1] total, bent_border
         readonly double off_treads, off_pins
 
     def __init__(self, system, Py_ssize_t block):
@@ -80,7 +80,7 @@ cdef class Core(Loop):
         super().__init__(system, block)
         self.stride = MOST if self.semidefinite else 1
         self.anchor = np.zeros(block, dtype=np.intp)
-        self.total, self.turned = np.zeros(block), np.zeros(block)
+        self.total = np.zeros(block)
         self.bent_border = np.zeros(self.nb)
         self.before, self.missed = np.zeros(self.N), np.zeros(self.N, dtype=np.int8)
         self.reaches = np.zeros((5, self.n_rows))
@@ -222,7 +222,7 @@ cdef class Core(Loop):
         if b - a < 2:
             return
         self._differences(a, b, t)
-        self._squares(b - a - 1)
+        self._squares(a, b, t)
         most = self._largest(b - a - 1)
         for i in range(n):
             bound[i] = self.root[i] * most
@@ -244,26 +244,29 @@ cdef class Core(Loop):
                 for s in range(ns):
                     d[s] -= (1.0 - part) * self.DZ[a, s]
 
-    cdef void _squares(self, Py_ssize_t inner) noexcept nogil:
+    cdef void _squares(self, Py_ssize_t a, Py_ssize_t b, double t) noexcept nogil:
         """total_j = sum of d_s (G d)_s over the slots that entered or left in this block.
 
         A variable that is free all the way has a residual that stays on its straight line, so that
-        (A d)_s = -(B d)_s there: d'A d needs only the rows of those that entered or left, which
-        have been watched, and the border, for which see `_largest`.
+        (A d)_s = -(B d)_s there: d'A d needs only those that entered or left, and the border, for
+        which see `_largest`. They have been watched: (G d)_s is how far their residual is from the
+        straight line.
         """
-        cdef Py_ssize_t j, s
+        cdef Py_ssize_t j, s, w
+        cdef double part, first, last, way = self.mt1[b] - t
         cdef double *total = &self.total[0]
-        cdef double *turned = &self.turned[0]
-        memset(total, 0, inner * sizeof(double))
+        memset(total, 0, (b - a - 1) * sizeof(double))
         for s in range(self.ns):
-            if not has_row(&self.G, self.owner[s]) or self.slot_row[s] < 0:
+            w = self.slot_row[s]
+            if w < 0 or not has_row(&self.G, self.owner[s]):
                 continue
-            gemv_t(
-                &self.bent[0, 0], self.cap, inner, self.ns, 1.0, &self.GW[self.slot_row[s], 0], 0.0,
-                turned,
-            )
-            for j in range(inner):
-                total[j] += self.bent[j, s] * turned[j]
+            first, last = self._was(w, a, t), self._was(w, b, self.mt1[b])
+            for j in range(b - a - 1):
+                part = (self.mt1[a + 1 + j] - t) / way if way != 0.0 else 0.0
+                total[j] += self.bent[j, s] * (
+                    (1.0 - part) * first + part * last
+                    - self._was(w, a + 1 + j, self.mt1[a + 1 + j])
+                )
 
     cdef double _largest(self, Py_ssize_t inner) noexcept nogil:
         """The largest sqrt(d'A d), with what the residuals' tolerances may add to it.

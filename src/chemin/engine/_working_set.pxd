@@ -30,7 +30,14 @@ cdef class WorkingSet(Record):
         double[::1] hw, hd, hj  # h, h', and h' along a jump
         double[:, ::1] GW, HG  # rows of G, by slots; those of the block's start times H0
         double[::1] column
-        double[::1] full  # z' of all slots, the emptied ones too
+        double[::1] full, weighted  # z' of all slots, the emptied ones too; their roots
+        double largest, size  # of `full`: the largest, and the sum with the roots
+        # residuals of the rows at the start and at every breakpoint; where a row is younger than
+        # that: the first breakpoint that it knows, the slot that it left and the level before
+        double[:, ::1] history
+        Py_ssize_t[::1] w_born, w_from, first_row  # first_row: of a slot of this block
+        double[::1] w_was, w_wass
+        Py_ssize_t n_begun  # slots at the block's start
         # of each slot: where GW has the row of a variable that entered or left in this block, and
         # the breakpoint at which it left, from this level
         Py_ssize_t[::1] slot_row, left_at
@@ -45,8 +52,8 @@ cdef class WorkingSet(Record):
         public double least, rounding, drift_least, drift_rounding
         # corners: offsets are infinite away from them
         double[::1] off_lo, off_hi
-        Py_ssize_t[::1] cornered  # rows with offsets
-        Py_ssize_t n_cornered
+        Py_ssize_t[::1] cornered, tied  # rows and slots with offsets
+        Py_ssize_t n_cornered, n_tied
         unsigned long long seed
         double far  # |t| where the walk ends, or 0
         readonly double precision
@@ -56,6 +63,9 @@ cdef class WorkingSet(Record):
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil
     cdef void _look_around(self, Py_ssize_t w) noexcept nogil
     cdef void _new_column(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil
+    cdef void _keep_history(self) noexcept nogil
+    cdef double _was(self, Py_ssize_t w, Py_ssize_t j, double t) noexcept nogil
+    cdef void _note_slot(self, Py_ssize_t s) noexcept nogil
     cdef void _measure_boxes(self) noexcept nogil
     cdef void _measure_box(self, Py_ssize_t i) noexcept nogil
     cdef void _watch_rates(self, double way) noexcept nogil

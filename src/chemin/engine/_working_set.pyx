@@ -14,8 +14,11 @@ from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
-from chemin.engine._blas cimport gemv_t
+from chemin.engine._blas cimport gemv_t, largest_size, sum_of_sizes
 from chemin.engine._entries cimport has_row, row
+
+cdef enum:
+    MANY = 384  # slots from which on H0 leaves the second cache: rows are solved for together
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny
@@ -37,7 +40,8 @@ cdef class WorkingSet(Record):
         if not super().reserve(cap):
             return False
         self.slot_row, self.left_at = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
-        self.left_from, self.full = np.zeros(self.cap), np.zeros(self.cap)
+        self.left_from, self.full, self.weighted = (np.zeros(self.cap) for _ in range(3))
+        self.tied, self.first_row = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
         return True
 
     def _reserve_rows(self, Py_ssize_t need):
@@ -45,7 +49,10 @@ cdef class WorkingSet(Record):
         if need <= self.wcap and self.GW.shape[1] == self.cap:
             return
         self.wcap = max(need, self.wcap)
-        self.GW, self.HG = (np.zeros((self.wcap, self.cap)) for _ in range(2))
+        self.GW = np.zeros((self.wcap, self.cap))
+        self.HG, self.history = None, np.zeros((self.bcap + 1, self.wcap))
+        self.w_born, self.w_from = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
+        self.w_was, self.w_wass = np.zeros(self.wcap), np.zeros(self.wcap)
         self.w_var, self.cornered = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
         self.hw, self.hd, self.hj, self.column = (np.zeros(self.wcap) for _ in range(4))
@@ -147,21 +154,32 @@ cdef class WorkingSet(Record):
             self.blur = np.where(boxed, z, self.coarsest)
         self.nw = len(variables)
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
-        self.n_cornered = 0
+        self.n_cornered = self.n_tied = self.n_emptied = 0
+        self.n_begun = self.ns
         with nogil:
             memcpy(&self.z0[0], &self.zs[0], self.ns * sizeof(double))
             for w in range(self.cap):
                 self.slot_row[w] = self.left_at[w] = -1
+            for w in range(self.ns):
+                i = self.owner[w]
+                if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
+                    self._note_slot(w)
             for w in range(self.nw):
                 i = variables[w]
+                self.w_born[w] = -1
                 self._new_row(w, i, h[i])
                 self._row(i, &self.GW[w, 0])
                 if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
                     self.cornered[self.n_cornered] = w
                     self.n_cornered += 1
+        self._keep_history()
         self.prepare()
-        with nogil:
-            self._solve_rows(min(urgent, self.nw), &self.GW[0, 0], &self.HG[0, 0])
+        self.n_solved = 0
+        if self.ns >= MANY:
+            if self.HG is None:
+                self.HG = np.zeros((self.wcap, self.cap))
+            with nogil:
+                self._solve_rows(min(urgent, self.nw), &self.GW[0, 0], &self.HG[0, 0])
 
     cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
         """H0 times row w, if it is known."""
@@ -207,6 +225,24 @@ cdef class WorkingSet(Record):
         self.span[i], self.box[i] = widest, min(1.0, widest)
         self.blur[i] = self.precision * self.box[i] if self.in_box[i] else self.coarsest
 
+    cdef void _keep_history(self) noexcept nogil:
+        """Residuals of the rows at the breakpoint that has been reached, or at the start."""
+        memcpy(&self.history[self.n_moves, 0], &self.hw[0], self.nw * sizeof(double))
+
+    cdef double _was(self, Py_ssize_t w, Py_ssize_t j, double t) noexcept nogil:
+        """The residual of row w at breakpoint j, at t; -1 is the block's start.
+
+        A row of a variable that left a slot knows nothing of the time before: then it was on its
+        tread, or, if it had entered in this block, it had another row.
+        """
+        cdef Py_ssize_t s
+        while j < self.w_born[w]:
+            s = self.w_from[w]
+            if s < self.n_begun:
+                return self.w_was[w] + t * self.w_wass[w]
+            w = self.first_row[s]
+        return self.history[j + 1, w]
+
     # ------------------------------------------------------------------ speeds and their noise
 
     cdef void _watch_rates(self, double way) noexcept nogil:
@@ -217,6 +253,9 @@ cdef class WorkingSet(Record):
         cdef const double *r = &self.w_r[0]
         for s in range(self.ns):
             self.full[s] = self.zd[s] + self.coast[s]
+            self.weighted[s] = self.root[self.owner[s]]
+        self.largest = largest_size(self.ns, &self.full[0])
+        self.size = sum_of_sizes(self.ns, &self.weighted[0], &self.full[0])
         gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.full[0], 0.0, hd)
         for w in range(self.nw):
             hd[w] = -(sigma[w] * hd[w] + r[w] * way)
@@ -225,8 +264,8 @@ cdef class WorkingSet(Record):
         """The way on along t."""
         cdef const double *z = &self.full[0]
         cdef Direction d = Direction(
-            z, &self.hd[0], way, self.still * max(self._largest_of(z), self.fastest), 0.0,
-            self.still, self._size(z), max(fabs(self.t), self.far, EPS),
+            z, &self.hd[0], way, self.still * max(self.largest, self.fastest), 0.0,
+            self.still, self.size, max(fabs(self.t), self.far, EPS),
         )
         return d
 
@@ -264,11 +303,7 @@ cdef class WorkingSet(Record):
         )
 
     cdef double _largest_of(self, const double *z) noexcept nogil:
-        cdef double largest = 0.0
-        cdef Py_ssize_t s
-        for s in range(self.ns):
-            largest = max(largest, fabs(z[s]))
-        return largest
+        return largest_size(self.ns, z)
 
     cdef double _size(self, const double *z) noexcept nogil:
         """A bound on |G| |z|, divided by the root of its row."""
@@ -309,21 +344,31 @@ cdef class WorkingSet(Record):
 
     cdef void _slot_corners(self, Py_ssize_t first, int side) noexcept nogil:
         cdef Py_ssize_t s, i
+        cdef double below, above, t = self.t
         for s in range(self.ns):
-            i = self.slot_var[s]
-            if i < 0:
+            i = self.owner[s]
+            below = self.zs[s] - self.lo[s] - t * self.los[s]
+            above = self.hi[s] + t * self.his[s] - self.zs[s]
+            if (min(below, above) > self.blur[i] and s != first) or self.slot_var[s] < 0:
                 continue
-            if self.zs[s] - self._low(s) <= self.blur[i] or (s == first and side < 0):
+            if below <= self.blur[i] or (s == first and side < 0):
                 self.off_lo[i] = self._random()
-            if self._high(s) - self.zs[s] <= self.blur[i] or (s == first and side > 0):
+            if above <= self.blur[i] or (s == first and side > 0):
                 self.off_hi[i] = self._random()
+            self._note_slot(s)
+
+    cdef void _note_slot(self, Py_ssize_t s) noexcept nogil:
+        """Slot s has offsets."""
+        self.tied[self.n_tied] = s
+        self.n_tied += 1
 
     cdef void _first_corner(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test in the offsets; hit.at = -1 when none of them blocks."""
         cdef Py_ssize_t s, w, x, i
         cdef double rate, noise
         hit[0] = Hit(INFINITY, -1, True, 0)
-        for s in range(self.ns):
+        for x in range(self.n_tied):
+            s = self.tied[x]
             i = self.slot_var[s]
             if i < 0:
                 continue
@@ -353,7 +398,8 @@ cdef class WorkingSet(Record):
         """Offsets after a step of the ratio test in them."""
         cdef Py_ssize_t s, w, x, i
         cdef double rate, noise
-        for s in range(self.ns):
+        for x in range(self.n_tied):
+            s = self.tied[x]
             i = self.slot_var[s]
             if i < 0:
                 continue
@@ -377,9 +423,10 @@ cdef class WorkingSet(Record):
 
     cdef void _forget_offsets(self) noexcept nogil:
         cdef Py_ssize_t x, i
-        for x in range(self.ns):
-            i = self.owner[x]
+        for x in range(self.n_tied):
+            i = self.owner[self.tied[x]]
             self.off_lo[i] = self.off_hi[i] = INFINITY
+        self.n_tied = 0
         for x in range(self.n_cornered):
             i = self.w_var[self.cornered[x]]
             self.off_lo[i] = self.off_hi[i] = INFINITY
