@@ -25,6 +25,7 @@ TITLES = {
     "nu": "nu-SVR against NuSVR, and leave-one-out",
     "quadratic": "Quadratic losses against eigendecompositions and liblinear",
     "lasso": "Lasso against lars_path",
+    "penalties": "Penalties by gradient against finite differences and a plain loop",
     "choosing": "Choosing C by cross-validation",
     "mkl": "Weights of kernels against grid searches",
     "growth": "Growth",
@@ -79,6 +80,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import hotspots
     import kernels
     import nu
+    import penalties
     import quadratic
     import speed
 
@@ -90,6 +92,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "nu": lambda: nu.nu(o.nu, o.repeats),
         "quadratic": lambda: quadratic.quadratic(o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
+        "penalties": lambda: penalties.penalties(o.repeats),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "mkl": lambda: kernels.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),
