@@ -71,7 +71,9 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Iterations of a descent.
     tol : float
         A descent ends where no entry of the gradient, in units of the columns, is larger than
-        tol times the error of the constant model.
+        tol times the error of the constant model. It is early stopping: a criterion of many
+        penalties that is followed to its end is fitted too well, above all where penalties
+        that ran off are averaged. 1e-6 goes to the end.
     random_state : int, RandomState or None
         For starts and bootstrap samples.
     n_jobs : int or None
@@ -122,7 +124,7 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         start: ArrayLike | None = None,
         n_restarts: int = 1,
         max_iter: int = 500,
-        tol: float = 1e-5,
+        tol: float = 1e-2,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -172,11 +174,13 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = max(1, *(d.n_iterations for d in descents))
         self._warn(descents)
         ends = np.array([d.end for d in self.descents_])
-        if self.average is not None:
-            ends = AVERAGES[self.average](ends)[None]
-        self.penalties_ = shared.spread(ends[0])
-        error = self._error(sample, self._criterion(groups), columns)
-        self.criterion_ = error(self.penalties_ / columns.scale)[0]
+        if self.average is None:
+            self.penalties_ = shared.spread(ends[0])
+            self.criterion_ = float(descents[0].criterion[-1])
+        else:
+            self.penalties_ = shared.spread(AVERAGES[self.average](ends))
+            error = self._error(sample, self._criterion(groups), columns)
+            self.criterion_ = error(self.penalties_ / columns.scale)[0]
         b, b0 = ridge_coefficients(points, target, weight, self.penalties_, self.intercept)
         self.coef_: Floats = b[:, 0] if y.ndim < 2 else b.T
         self.intercept_: Any = float(b0[0]) if y.ndim < 2 else b0
