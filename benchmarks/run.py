@@ -80,12 +80,13 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import choosing
     import growth
     import hotspots
-    import kernels
     import nu
     import pins
     import penalties
     import quadratic
     import speed
+
+    import kernels
 
     return {
         "svc": lambda: speed.svc(o.sizes, o.seeds, o.large_seeds, o.repeats),

@@ -3,8 +3,9 @@
 matplotlib is imported when something is drawn, not before (`pip install chemin[plot]`).
 """
 
+from .comparison import ComparisonDisplay
 from .curve import CurveDisplay
 from .descent import DescentDisplay
 from .path import PathDisplay
 
-__all__ = ["CurveDisplay", "DescentDisplay", "PathDisplay"]
+__all__ = ["ComparisonDisplay", "CurveDisplay", "DescentDisplay", "PathDisplay"]
