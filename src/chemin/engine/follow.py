@@ -40,7 +40,8 @@ DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 def make_walker(system: StaircaseSystem, *args: Any) -> Any:
     """The fast engine, or the readable one when CHEMIN_ENGINE=reference.
 
-    Pins that move with t, and ramps at a fixed t, are walked by the readable one.
+    Pins that move with t, ramps at a fixed t, and linear programs, whose paths are jump after jump,
+    are walked by the readable one.
     """
     if reference_asked_for():
         return make_reference(system, *args)
@@ -49,8 +50,8 @@ def make_walker(system: StaircaseSystem, *args: Any) -> Any:
         return (KrylovWalker if soft.max() <= SPREAD * soft.min() else RationalWalker)(
             system, *args
         )
-    ramps = isinstance(system.coupling, Ridged)
-    if BlockWalker is None or system.stairs.moving_pins or ramps:
+    ramps, jumps = isinstance(system.coupling, Ridged), getattr(system.coupling, "skew", False)
+    if BlockWalker is None or system.stairs.moving_pins or ramps or jumps:
         return make_reference(system, *args)
     return BlockWalker(system, *args)
 
