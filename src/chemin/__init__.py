@@ -17,7 +17,15 @@ from .api import (
     svc_path,
     svr_path,
 )
-from .models import PathLasso, PathNuSVR, PathQuadraticSVC, PathSVC, PathSVR
+from .models import (
+    LaplacianSVC,
+    PathLasso,
+    PathNuSVR,
+    PathQuadraticSVC,
+    PathSVC,
+    PathSVR,
+    SparseLaplacianSVC,
+)
 from .path import Path, Solution, load
 
 try:
@@ -26,6 +34,7 @@ except PackageNotFoundError:  # a source tree on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "LaplacianSVC",
     "Path",
     "PathLasso",
     "PathNuSVR",
@@ -33,6 +42,7 @@ __all__ = [
     "PathSVC",
     "PathSVR",
     "Solution",
+    "SparseLaplacianSVC",
     "__version__",
     "datasets",
     "expectile_path",

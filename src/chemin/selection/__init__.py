@@ -11,6 +11,7 @@ from .criteria import (
 )
 from .curve import Curve
 from .family import Family
+from .graph import GraphFamily, Validation
 from .losses import EXACT
 from .on_path import LeaveOneOutOnPath
 
@@ -24,8 +25,10 @@ __all__ = [
     "CrossValidation",
     "Curve",
     "Family",
+    "GraphFamily",
     "LeaveOneOut",
     "LeaveOneOutOnPath",
     "Split",
     "Trial",
+    "Validation",
 ]
