@@ -4,6 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from . import datasets, selection
 from .api import (
+    elastic_net_path,
     expectile_path,
     kernel_ridge_path,
     l1_svc_path,
@@ -45,6 +46,7 @@ __all__ = [
     "SparseLaplacianSVC",
     "__version__",
     "datasets",
+    "elastic_net_path",
     "expectile_path",
     "kernel_ridge_path",
     "l1_svc_path",

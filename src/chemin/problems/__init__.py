@@ -2,6 +2,7 @@
 
 from ..certificate import Certificate
 from .base import Columns, Parameter, Problem, Reading, Start, Turned
+from .elastic_net import ElasticNet
 from .l1_svc import L1SVC
 from .laplacian_svc import LaplacianSVC
 from .lasso import Lasso
@@ -23,7 +24,7 @@ PROBLEMS: dict[str, type[Problem]] = {
     for problem in (
         *(SVC, SVR, NuSVR, OneClass, Quantile, Lasso),
         *(QuadraticSVC, QuadraticSVR, Expectile, KernelRidge),
-        *(LaplacianSVC, L1SVC),
+        *(LaplacianSVC, L1SVC, ElasticNet),
     )
 }
 
@@ -34,6 +35,7 @@ __all__ = [
     "SVR",
     "Certificate",
     "Columns",
+    "ElasticNet",
     "Expectile",
     "KernelMachine",
     "KernelRidge",
