@@ -1,9 +1,9 @@
 """Neighbour graphs: who lies next to whom, and how rough a function is on them.
 
-    W      symmetric weights >= 0, sparse, zero on the diagonal
-    L      D - W, D the diagonal of the degrees (row sums of W); or, normalised,
-           I - D^-1/2 W D^-1/2, zero in the rows of isolated points
-    f'Lf   = 1/2 sum_ij W_ij (f_i - f_j)^2: small where neighbours have similar values
+W      symmetric weights >= 0, sparse, zero on the diagonal
+L      D - W, D the diagonal of the degrees (row sums of W); or, normalised,
+       I - D^-1/2 W D^-1/2, zero in the rows of isolated points
+f'Lf   = 1/2 sum_ij W_ij (f_i - f_j)^2: small where neighbours have similar values
 """
 
 from __future__ import annotations
@@ -82,17 +82,20 @@ def _distances(points: Array, n_neighbors: int | None, radius: float | None) -> 
     """Distances of neighbours, one row a point. Copies of a point are neighbours at distance 0."""
     n, finder = len(points), NearestNeighbors().fit(points)
     if radius is not None:
-        found = finder.radius_neighbors_graph(radius=check_positive(radius, "radius"), mode="distance")
+        found = finder.radius_neighbors_graph(
+            radius=check_positive(radius, "radius"), mode="distance"
+        )
         if found.nnz == 0:
             raise ValueError(
                 f"radius = {radius:g} leaves no point a neighbour: the graph has no edges, "
                 "expected a larger radius"
             )
         return sparse.csr_array(found)
-    whole = isinstance(n_neighbors, (int, np.integer)) and not isinstance(n_neighbors, bool)
-    if not whole or n_neighbors < 1:
+    count: Any = n_neighbors
+    whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+    if not whole or count < 1:
         raise ValueError(f"n_neighbors must be a whole number from 1, got {n_neighbors!r}")
-    most = min(int(n_neighbors), n - 1)  # no point has more neighbours than there are others
+    most = min(int(count), n - 1)  # no point has more neighbours than there are others
     return sparse.csr_array(finder.kneighbors_graph(n_neighbors=most, mode="distance"))
 
 
