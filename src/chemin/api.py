@@ -798,9 +798,7 @@ def laplacian_svc_path(
     walk = _walk(start, stop, max_events, verbose, check_psd)
     check_walk("laplacian_svc", spec, walk)
     if along == "lambda2" and stop == 0:
-        raise ValueError(
-            "stop must be above 0 along lambda2, got 0: no quadratic part is left there"
-        )
+        raise ValueError("stop must be above 0 along lambda2, got 0: there |f|^2 counts no more")
     similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
     kernel_, points, weight = _kernel_data(X, similar, sample_weight)
     labels, known = check_partly_labelled(y, len(points))
@@ -847,8 +845,8 @@ def make_laplacian(
         W = check_graph(graph, len(points))
     elif kernel.name == "precomputed":
         raise ValueError(
-            "graph must be given with kernel='precomputed', got None: a kernel matrix does not tell "
-            "which points are neighbours"
+            "graph must be given with kernel='precomputed', got None: a kernel matrix does not "
+            "say which points are neighbours"
         )
     else:
         W = neighbor_graph(points, **made)
@@ -918,6 +916,53 @@ def l1_svc_path(
     weight = check_weights(sample_weight, len(points))
     data, signs = make_data("l1_svc", points, y, weight, None, class_weight)
     return walk_path("l1_svc", data, spec, target=signs, **walk)
+
+
+def elastic_net_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    lambda2: float = 1.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the elastic net while lambda1 moves, at a fixed lambda2.
+
+        min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda1 |b|_1 + lambda2/2 |b|^2
+
+    In scikit-learn's units this is ElasticNet(alpha=(lambda1 + lambda2) / n,
+    l1_ratio=lambda1 / (lambda1 + lambda2)): along the path both of them move.
+
+    Parameters
+    ----------
+    lambda2 : float, >= 0
+        The weight of the ridge; 0 is the lasso.
+
+    The other parameters are those of `svc_path`; `stop=0` goes to ridge regression.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = chemin.elastic_net_path(X, y, lambda2=0.5, stop=0)
+    >>> print(path.at(path.start).support.size, path.certificate(0.0).exact)
+    0 True
+
+    References
+    ----------
+    Zou, Hastie (2005). Regularization and variable selection via the elastic net. JRSS B 67.
+    """
+    spec = make_spec("elastic_net", lambda2=lambda2, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose)
+    check_walk("elastic_net", spec, walk)
+    points = check_matrix(X)
+    weight = check_weights(sample_weight, len(points))
+    data, _ = make_data("elastic_net", points, y, weight, None)
+    return walk_path("elastic_net", data, spec, **walk)
 
 
 # ---------------------------------------------------------------------- shared

@@ -4,6 +4,7 @@ of paths both come here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,7 @@ from ._checks import (
     class_weights,
 )
 from .closed import closed_trace
-from .engine import IndefiniteError, audited, follow
+from .engine import IndefiniteError, audited, carry_on, follow
 from .kernels import DenseGram, Gram, Kernel
 from .path import Data, Path, gram_of, make_problem
 from .problems import PROBLEMS, Problem
@@ -132,12 +133,13 @@ def walk_path(
     start, stop = check_walk(name, spec, {"start": start, "stop": stop, "max_events": max_events})
     if data.kernel is None:
         check_columns_scale(data.X)
-        K = None
+        K: Gram | None = None
     else:
         if data.kernel.name != "precomputed":
             check_scale(data.X, "X")
-        known = gram is None or isinstance(gram, np.ndarray)
-        K = gram_of(data, data.kernel, gram) if known else gram
+        if gram is None or isinstance(gram, np.ndarray):
+            gram = gram_of(data, data.kernel, gram)
+        K = gram
         _check_kernel_matrix(K, data.kernel, check_psd)
     problem = make_problem(name, data, target, spec, K)
     if problem.default_range is not None:
@@ -153,6 +155,16 @@ def walk_path(
     except IndefiniteError as error:
         raise ValueError(_indefinite(_pivot(problem, data, error.variable))) from None
     return Path(problem, trace, data)
+
+
+def stretched(path: Path, stop: float, verbose: int = 0) -> tuple[Path, Path]:
+    """A path carried on to a smaller stop, and what was added to it alone."""
+    problem, trace, data = path.problem, path._trace, path._data
+    stair, z, t = trace.last
+    walk = partial(carry_on, problem.system, stair, z, t)
+    more = audited(problem, walk, stop=stop / problem.unit, verbose=verbose)
+    whole = trace.then(more) if len(more.moves) else replace(trace, end=more.end)
+    return Path(problem, whole, data), Path(problem, more, data)
 
 
 def check_walk(
@@ -230,4 +242,4 @@ def _indefinite(how: str) -> str:
     )
 
 
-__all__ = ["check_walk", "make_data", "make_spec", "walk_path"]
+__all__ = ["check_walk", "make_data", "make_spec", "stretched", "walk_path"]

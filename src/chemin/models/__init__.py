@@ -3,6 +3,7 @@
 from ._least_squares import LeastSquares
 from .compare import Comparison, compare
 from .gradient_ridge import GradientRidge
+from .laplacian import LaplacianSVC, SparseLaplacianSVC
 from .lasso import (
     AdaptiveRidge,
     NonNegativeGarrote,
@@ -22,6 +23,7 @@ __all__ = [
     "Comparison",
     "GradientRidge",
     "KernelPerceptron",
+    "LaplacianSVC",
     "LeastSquares",
     "MKLClassifier",
     "MKLRegressor",
@@ -33,6 +35,7 @@ __all__ = [
     "PathSVC",
     "PathSVR",
     "RosenblattPerceptron",
+    "SparseLaplacianSVC",
     "StepwiseRegression",
     "adaptive_ridge_iteration",
     "compare",

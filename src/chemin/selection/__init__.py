@@ -12,6 +12,7 @@ from .criteria import (
 from .curve import Curve
 from .descent import Descent
 from .family import Family
+from .graph import GraphFamily, Validation
 from .information import InformationCriterion
 from .losses import EXACT
 from .machines import MachineCriterion, TunedWidths, machine_folds, tune_widths
@@ -31,6 +32,7 @@ __all__ = [
     "Descent",
     "Family",
     "Folds",
+    "GraphFamily",
     "InformationCriterion",
     "LeaveOneOut",
     "LeaveOneOutOnPath",
@@ -41,6 +43,7 @@ __all__ = [
     "Trial",
     "Tuned",
     "TunedWidths",
+    "Validation",
     "kernel_ridge_folds",
     "logistic_folds",
     "machine_folds",
