@@ -352,24 +352,49 @@ def class_weights(
     sample_weight : ndarray of shape (n,)
         From `check_weights`.
     """
-    upper = y_signs > 0
-    totals = np.array([sample_weight[~upper].sum(), sample_weight[upper].sum()])
+    upper = (y_signs > 0).astype(np.intp)
+    totals = np.bincount(upper, sample_weight, 2).astype(np.float64)
     _refuse_empty_class(totals, classes, "sample_weight")
-    if class_weight is None:
-        factors = np.ones(2)
-    elif _is_balanced(class_weight):
-        factors = totals.sum() / (2 * totals)
-    elif isinstance(class_weight, Mapping):
-        factors = _factors(class_weight, classes)
-    else:
-        raise ValueError(
-            'class_weight must be a dict from class to weight, "balanced" or None, got '
-            f"{class_weight!r}."
-        )
+    factors = _class_factors(class_weight, totals, classes)
     _refuse_empty_class(totals * factors, classes, "class_weight")
-    weights: Array = sample_weight * np.where(upper, factors[1], factors[0])
+    weights: Array = sample_weight * factors[upper]
     _check_weights_scale(weights, "class_weight")
     return weights
+
+
+def many_class_weights(
+    class_weight: Mapping[Any, float] | str | None,
+    numbers: NDArray[np.intp],
+    classes: NDArray[Any],
+    sample_weight: Array,
+) -> Array:
+    """`class_weights` for any number of classes: rows tell theirs by `numbers`.
+
+    A class without weights above 0 takes no part, and is not counted in k; two must be left.
+    """
+    totals = np.bincount(numbers, sample_weight, len(classes)).astype(np.float64)
+    factors = _class_factors(class_weight, totals, classes)
+    if np.count_nonzero(totals * factors) < 2:
+        name = "sample_weight" if np.count_nonzero(totals) < 2 else "class_weight"
+        raise ValueError(f"{name} leaves 1 class with weights above 0, expected 2 at least.")
+    weights: Array = sample_weight * factors[numbers]
+    _check_weights_scale(weights, "class_weight")
+    return weights
+
+
+def _class_factors(class_weight: Any, totals: Array, classes: NDArray[Any]) -> Array:
+    """The weight of each class, from the sums of the sample weights in it."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if _is_balanced(class_weight):
+        some = totals > 0
+        return np.where(some, totals.sum() / (some.sum() * np.where(some, totals, 1.0)), 1.0)
+    if isinstance(class_weight, Mapping):
+        return _factors(class_weight, classes)
+    raise ValueError(
+        f'class_weight must be a dict from class to weight, "balanced" or None, got '
+        f"{class_weight!r}."
+    )
 
 
 # --------------------------------------------------------------------------------------
@@ -708,8 +733,8 @@ def _too_many_classes(classes: NDArray[Any]) -> str:
             "PathSVR."
         )
     return (
-        f"y has {len(classes)} classes ({_show(classes)}), expected 2: for several classes wrap "
-        "PathSVC in sklearn.multiclass.OneVsOneClassifier."
+        f"y has {len(classes)} classes ({_show(classes)}), expected 2: PathSVC takes several "
+        "classes."
     )
 
 

@@ -30,6 +30,7 @@ from .curve import Curve
 from .family import Family, Rows
 from .losses import Loss
 from .piecewise import Floats, Piecewise, total
+from .several import ClassFamily, Paths
 
 # Kernel machines in lambda are known up to infinity; a choice must be a number. So far above the
 # starts of all paths f has moved by this part of what is left, and nothing else happens.
@@ -72,7 +73,7 @@ class Walked:
     reason: str = ""  # for which it ended
     loss: Piecewise | None = None  # of an exact loss
     undecided: int = 0  # test points with f = 0, to round-off, on a whole stretch
-    path: Path | None = None  # for any other score
+    path: Path | Paths | None = None  # for any other score
 
 
 class Criterion(ABC):
@@ -320,16 +321,20 @@ class Work:
         loss = loss.stretched(share if path.coordinate.inverse else 1.0 / share)
         return Walked(*ends, loss=loss, undecided=undecided)
 
-    def _exact_loss(self, loss: Loss, trial: Trial, path: Path) -> tuple[Piecewise, int]:
+    def _exact_loss(self, loss: Loss, trial: Trial, path: Path | Paths) -> tuple[Piecewise, int]:
         y = self._target(path)
         try:
             omega = self._omega(loss, y, trial)
         except ValueError as error:
             raise ValueError(f"{trial.name}: {error}") from None
         cross = self.family.cross(trial.train, trial.test, trial.times)
+        if isinstance(path, Paths):
+            return _errors(path, cross, y[trial.test], omega)
         return loss.judged(path, cross, y[trial.test], omega)
 
-    def _target(self, path: Path) -> Floats:
+    def _target(self, path: Path | Paths) -> Any:
+        if isinstance(self.family, ClassFamily):
+            return self.family.numbers
         if path.classes_ is None:
             return np.asarray(self.family.y, dtype=float)
         return np.where(self.family.y == path.classes_[1], 1.0, -1.0)
@@ -346,12 +351,13 @@ class Work:
         # The mean over n folds of n omega_i is the pooled loss; the training rows are one loss.
         return omega[trial.test] * (len(used) if trial.fold != EVERY else 1.0)
 
-    def score(self, trial: Trial, path: Path, values: Floats) -> Piecewise:
+    def score(self, trial: Trial, path: Path | Paths, values: Floats) -> Piecewise:
         """Minus the score at some values, straight between them."""
         family, u = self.family, path.coordinate.to_u(values)
         own = values * family.share(trial.train, trial.times)
         cross = family.cross(trial.train, trial.test, trial.times)
-        f = f_at(path.segments(cross), path.coordinate.to_u(own))
+        at = path.coordinate.to_u(own)
+        f = path.f_at(cross, at) if isinstance(path, Paths) else f_at(path.segments(cross), at)
         X, y = family.inputs(trial.train, trial.test), family.y[trial.test]
         weight = family.weight[trial.test]
         try:
@@ -360,6 +366,13 @@ class Work:
             raise ValueError(f"{trial.name}: {error}") from error
         order = np.argsort(u)
         return Piecewise.through(u[order], loss[order])
+
+
+def _errors(paths: Paths, cross: Floats, y: Any, omega: Floats) -> tuple[Piecewise, int]:
+    """The weighted 0/1 error of several classes over all values, and how many are undecided."""
+    parts = [(some, steps) for some, steps in paths.labels(cross)]
+    errors = [steps.error(y[some], omega[some]) for some, steps in parts]
+    return total(errors).without_repetitions(), sum(steps.undecided for _, steps in parts)
 
 
 # ---------------------------------------------------------------------- all trials
@@ -372,6 +385,8 @@ class _Run:
         self.criterion, self.family = criterion, family
         self.trials = criterion.trials(family)
         loss = scorers.find_loss(criterion.scoring, family.problem, family.classifier)
+        if isinstance(family, ClassFamily):
+            loss = scorers.for_several_classes(loss, family)
         self.scoring = criterion.scoring
         if loss is None and self.scoring is None:  # the default is a score without exact curves
             self.scoring = family.problem.criterion

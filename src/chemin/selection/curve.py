@@ -339,8 +339,13 @@ class Curve:
         """How many coefficients of the model on all rows are not zero."""
         v = np.atleast_1d(np.asarray(values, dtype=float))
         chunks = [v[i : i + 256] for i in range(0, len(v), 256)]
-        counts = [np.count_nonzero(self._path.coefficients(c)[0], axis=0) for c in chunks]
-        return np.concatenate(counts)
+        return np.concatenate([self._counts(c) for c in chunks])
+
+    def _counts(self, values: Floats) -> NDArray[np.intp]:
+        some = self._path.coefficients(values)[0] != 0
+        if some.ndim == 3:  # of several problems: rows that any of them needs
+            some = some.any(axis=0)
+        return np.count_nonzero(some, axis=0)
 
     def choose(self, how: str, tolerance: float | None = None) -> float:
         """The value by name: "min", "one_se" or "sparsest"."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from .. import api
 from .._checks import check_matrix, check_two_classes, check_weights, class_weights
 from ..engine import Reason
 from ..kernels import Kernel, Precomputed, make_kernel
-from ..path import Path
+from ..path import Data, Path
 from ..problems import PROBLEMS, Problem
 from ..walk import check_walk, make_data, make_spec, walk_path
 from .piecewise import Floats
@@ -22,6 +23,18 @@ KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0")
 WALK_OPTIONS = ("start", "stop", "max_events", "verbose", "check_psd")
 
 Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a path is walked from."""
+
+    rows: Rows
+    X: Floats
+    weight: Floats
+    kernel: Kernel | None
+    gram: Floats | None  # where it is known
+    walk: dict[str, Any]  # start, stop, ...
 
 
 class Family:
@@ -152,7 +165,14 @@ class Family:
 
         Its parameter is its own (see `share`); start and stop are values of the family.
         """
-        walk = self.options | options
+        given = self._given(rows, weight, self.options | options)
+        data, signs = make_data(
+            self.name, given.X, self.y[given.rows], given.weight, given.kernel, self.class_weight
+        )
+        return self._walked(data, signs, given)
+
+    def _given(self, rows: Rows | None, weight: Floats | None, walk: dict[str, Any]) -> Given:
+        """What a path on some rows (None: all) is walked from."""
         if rows is None:
             rows = np.arange(len(self))
             X, K, kernel = self.X, None if self._without_gram else self.gram, self.kernel
@@ -163,11 +183,12 @@ class Family:
             X, kernel = self.X[rows], self.kernel_on(rows, weight)
             read = kernel == self.kernel and not self._without_gram
             K = self.gram[np.ix_(rows, rows)] if read else None
-        w = self._weights(rows, weight)
         if K is not None and isinstance(kernel, Precomputed):
             X = K
-        data, signs = make_data(self.name, X, self.y[rows], w, kernel, self.class_weight)
-        path = walk_path(self.name, data, self.spec, target=signs, gram=K, **walk)
+        return Given(rows, X, self._weights(rows, weight), kernel, K, walk)
+
+    def _walked(self, data: Data, signs: Floats | None, given: Given) -> Path:
+        path = walk_path(self.name, data, self.spec, target=signs, gram=given.gram, **given.walk)
         if path.reason == Reason.INTERRUPTED.value:  # a choice from part of the paths is none
             raise KeyboardInterrupt
         return path
