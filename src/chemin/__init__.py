@@ -22,6 +22,7 @@ from .api import (
 )
 from .models import (
     AdaptiveRidge,
+    Between,
     GradientRidge,
     KernelPerceptron,
     MKLClassifier,
@@ -31,6 +32,7 @@ from .models import (
     PathNuSVR,
     PathQuadraticSVC,
     PathRidge,
+    PathSearchCV,
     PathSVC,
     PathSVR,
     RosenblattPerceptron,
@@ -48,6 +50,7 @@ except PackageNotFoundError:  # a source tree on the path, not installed
 
 __all__ = [
     "AdaptiveRidge",
+    "Between",
     "GradientRidge",
     "KernelPerceptron",
     "MKLClassifier",
@@ -60,6 +63,7 @@ __all__ = [
     "PathRidge",
     "PathSVC",
     "PathSVR",
+    "PathSearchCV",
     "RosenblattPerceptron",
     "Solution",
     "StepwiseRegression",

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 
@@ -62,15 +62,15 @@ def check_matrix(X: Any, name: str = "X") -> Array:
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Array, list of lists, pandas or polars frame. Sparse matrices are refused.
+        Array, list of lists, pandas or polars frame. Sparse matrices are refused; `check_points`
+        takes them.
     name : str
         What the error calls the argument.
     """
     if issparse(X):
         raise ValueError(
             f"{name} is a sparse {X.__class__.__name__} of shape {X.shape}, expected a dense "
-            "array (sparse ones are not taken yet): densify it with .toarray(), or pass its kernel "
-            'matrix with kernel="precomputed".'
+            "array: densify it with .toarray(). Kernels by name take sparse points."
         )
     _refuse_masked(X, name)
     expected = f"{name} must be a two-dimensional array of numbers"
@@ -88,6 +88,33 @@ def check_matrix(X: Any, name: str = "X") -> Array:
         raise kind(f"{expected}: {found}") from error
     _refuse_not_finite(matrix, name)
     return matrix
+
+
+def check_points(X: Any, name: str = "X") -> Any:
+    """Return X as `check_matrix` does, or, where it is sparse, as a canonical csr_array.
+
+    Canonical: float64, indices in order, none twice, no zero stored. Such an array comes back as it
+    is, without a copy.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+    name : str
+        What the error calls the argument.
+    """
+    if not issparse(X):
+        return check_matrix(X, name)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"{name} must have one row and one column at least, got shape {X.shape}.")
+    if X.dtype.kind not in "biuf":
+        raise NotNumbersError(f"{name} must be a matrix of numbers, got {X.dtype}.")
+    points = csr_array(X, dtype=np.float64)
+    if not (points.has_canonical_format and points.data.all()):
+        points = points.copy() if points.data is getattr(X, "data", None) else points
+        points.sum_duplicates()
+        points.eliminate_zeros()
+    _refuse_not_finite(points.data, name)
+    return points
 
 
 def check_gram(K: Any, name: str = "K") -> Array:

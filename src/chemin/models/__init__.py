@@ -13,11 +13,13 @@ from .margins import margin_bound, margins
 from .mkl import MKLClassifier, MKLRegressor
 from .perceptron import KernelPerceptron, RosenblattPerceptron
 from .quadratic import PathQuadraticSVC
+from .search import Between, PathSearchCV
 from .stepwise import StepwiseRegression
 from .svm import PathNuSVR, PathSVC, PathSVR
 
 __all__ = [
     "AdaptiveRidge",
+    "Between",
     "GradientRidge",
     "KernelPerceptron",
     "LeastSquares",
@@ -30,6 +32,7 @@ __all__ = [
     "PathRidge",
     "PathSVC",
     "PathSVR",
+    "PathSearchCV",
     "RosenblattPerceptron",
     "StepwiseRegression",
     "adaptive_ridge_iteration",

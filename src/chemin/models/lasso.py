@@ -47,9 +47,12 @@ class LinearPathEstimator(RegressorMixin, PathEstimator):
             For splitters that keep groups together.
         """
         with self._whole_or_nothing():
-            points = self._first_inputs(X)
-            self._choose(points, check_target(y, len(points)), sample_weight, groups)
+            self._choose(*self._checked(X, y), sample_weight, groups)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        points = self._first_inputs(X)
+        return points, check_target(y, len(points))
 
     def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
         options = {name: getattr(self, name) for name in ("intercept", *self.options)}

@@ -30,6 +30,11 @@ ABOVE_FLOOR = 100.0
 OF_LIBSVM = ("linear", "poly", "rbf", "sigmoid")  # kernels; others are handed over as functions
 
 
+def _is_path(gamma: Any) -> bool:
+    """Whether gamma is to be chosen too."""
+    return isinstance(gamma, str) and gamma == "path"
+
+
 class _PathMachine(PathEstimator):
     """What the classifier and the regressors share: a kernel, support vectors, a hand-over."""
 
@@ -51,6 +56,10 @@ class _PathMachine(PathEstimator):
     def _kernel_options(self) -> dict[str, Any]:
         names = ("kernel", "gamma", "degree", "coef0")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return isinstance(self.kernel, str) and not self._precomputed
 
     @property
     def _precomputed(self) -> bool:
@@ -89,7 +98,7 @@ class _PathMachine(PathEstimator):
         if self._precomputed:
             cross = points[:, self.support_]
         elif len(self.support_) == 0:
-            cross = np.empty((len(points), 0))
+            cross = np.empty((points.shape[0], 0))
         else:
             cross = self._known_kernel.cross(points, self.support_vectors_)
         f = cross @ self.dual_coef_.T + self.intercept_
@@ -109,6 +118,20 @@ class _PathMachine(PathEstimator):
         """One for each problem."""
         return [self.path_]
 
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        """Choose the width of the kernel too."""
+        from .search import search_width  # which knows estimators such as this one
+
+        found = search_width(self, X, y, sample_weight, groups)
+        for name, value in found.items():
+            setattr(self, name, value)
+        return self
+
+    @property
+    def _settled(self) -> bool:
+        """Whether gamma is a number: the kernel is then the same in all folds."""
+        return not isinstance(self.gamma, str)
+
     def _hand_over(self, make: Any) -> Any:
         """A model of scikit-learn with the same kernel and C, fitted to what LIBSVM can reach."""
         check_is_fitted(self)
@@ -118,6 +141,8 @@ class _PathMachine(PathEstimator):
             )
         floor = max(float(path.certificate(self.lambda_).floor) for path in self._paths)
         options = self._kernel_options()
+        if _is_path(self.gamma):
+            options["gamma"] = self.gamma_
         if not self._precomputed and not callable(self.kernel):
             settled = self._known_kernel.spec()
             options |= {k: v for k, v in settled.items() if k in options}
@@ -142,6 +167,7 @@ class _PathMachine(PathEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = self._takes_sparse
         return tags
 
 
@@ -157,7 +183,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     ----------
     kernel, gamma, degree, coef0, class_weight : as in sklearn.svm.SVC
         gamma="scale" uses the weighted variance of the rows a model is trained on: in each fold
-        that of its training rows, as GridSearchCV(SVC()) does.
+        that of its training rows, as GridSearchCV(SVC()) does. gamma="path" chooses gamma too, on
+        a continuous range around "scale"; see `PathSearchCV`, of which it is the short form.
     intercept : bool
         Whether f has an intercept, unpenalised.
     multi_class : "ovo" or "ovr"
@@ -201,6 +228,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     classes_ : ndarray
     support_ : ndarray of int
         Rows that are support vectors.
+    gamma_, search_ : float, PathSearchCV
+        With gamma="path": the chosen width, and the search.
     support_vectors_, dual_coef_, intercept_, coef_ : ndarray
         `f = K dual_coef_.T + intercept_`, K between points and support vectors: one row a problem.
         `coef_` for the linear kernel only. Of several classes one against one, problems and signs
@@ -274,7 +303,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) when kernel="precomputed"
+        X : array-like or sparse matrix of shape (n, d), or (n, n) when kernel="precomputed"
         y : array-like of n labels, two classes or more
         sample_weight : array-like of shape (n,) or None
             In training and in the scores; a weight of 0 is a removed row.
@@ -282,12 +311,18 @@ class PathSVC(ClassifierMixin, _PathMachine):
             For splitters that keep groups together.
         """
         with self._whole_or_nothing():
-            self._check_shapes()
-            points = self._first_inputs(X)
-            labels, self.classes_ = _classes(y, len(points))
+            if _is_path(self.gamma):
+                return self._search(X, y, sample_weight, groups)
+            points, labels = self._checked(X, y)
             choose = self._choose_each if self._several and not self.joint else self._choose
             choose(points, labels, sample_weight, groups)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        self._check_shapes()
+        points = self._first_inputs(X)
+        labels, self.classes_ = _classes(y, points.shape[0])
+        return points, labels
 
     def _spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept, "class_weight": self.class_weight}
@@ -382,9 +417,14 @@ class _PathRegressor(RegressorMixin, _PathMachine):
     ) -> Self:
         """Choose lambda and learn the model; the parameters are those of `PathSVC.fit`."""
         with self._whole_or_nothing():
-            points = self._first_inputs(X)
-            self._choose(points, check_target(y, len(points)), sample_weight, groups)
+            if _is_path(self.gamma):
+                return self._search(X, y, sample_weight, groups)
+            self._choose(*self._checked(X, y), sample_weight, groups)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        points = self._first_inputs(X)
+        return points, check_target(y, points.shape[0])
 
     def predict(self, X: ArrayLike) -> Floats:
         """f(x) for each row."""

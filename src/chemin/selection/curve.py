@@ -113,6 +113,10 @@ class Curve:
         """
         return _plain(self._best - self(values))
 
+    def fold_scores(self, value: float) -> Floats:
+        """The score of each fold at one value, with scikit-learn's sign."""
+        return np.asarray(self._best - self.per_fold(value))
+
     def per_fold(self, values: ArrayLike) -> Floats:
         """The loss of each fold: shape (folds,) + that of the values."""
         u = self._checked(values)
@@ -238,6 +242,22 @@ class Curve:
         """Whether the minimum sits at an end of the range: it may go on beyond."""
         low, high = self.interval
         return bool(low <= self.range[0] or high >= self.range[1])
+
+    def is_inside(self, factor: float) -> bool:
+        """Whether the minimum lies this factor above the lower end, and the loss rises below it.
+
+        By one standard error at least, somewhere between the end and the minimum. A loss of 0
+        cannot become smaller.
+        """
+        if self.exact and self.minimum <= 0:
+            return True
+        low = self.interval[0]
+        if self.at_lower_end or low < factor * self.range[0]:
+            return False
+        below = np.append(self.knots[self.knots < low], self.range[0])
+        error = self.standard_error(self.minimiser)
+        error = float(error) if np.isfinite(error) else 0.0
+        return bool(np.max(self(below)) >= self.minimum + error)
 
     # ------------------------------------------------------------------ other choices
 

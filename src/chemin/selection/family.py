@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import api
-from .._checks import check_matrix, check_two_classes, check_weights, class_weights
+from .._checks import (
+    check_matrix,
+    check_points,
+    check_two_classes,
+    check_weights,
+    class_weights,
+)
 from ..engine import Reason
 from ..kernels import Kernel, Precomputed, make_kernel
 from ..path import Data, Path
@@ -85,11 +91,16 @@ class Family:
         check_walk(self.name, self.spec, self.options)
         given = similar.get("kernel", "rbf")
         label = "K" if isinstance(given, str) and given == "precomputed" else "X"
-        self.X = given.points(X) if isinstance(given, Kernel) else check_matrix(X, label)
+        if isinstance(given, Kernel):
+            self.X = given.points(X)
+        else:
+            by_name = self.problem.has_kernel and label == "X" and not callable(given)
+            self.X = (check_points if by_name else check_matrix)(X, label)
         self.y = y if isinstance(y, np.ndarray) else np.asarray(y)
-        if len(self.y) != len(self.X):
-            raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self.X)} rows")
-        self.weight = check_weights(sample_weight, len(self.X))
+        if len(self.y) != len(self):
+            raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self)} rows")
+        self.weight = check_weights(sample_weight, len(self))
+        self.walk_on = False  # without a stop, criteria walk on until the minimum lies inside
         self._similar = similar
         self.kernel: Kernel | None = None
         if self.problem.has_kernel:
@@ -119,7 +130,7 @@ class Family:
         return class_weights(self.class_weight, signs, classes, self.weight)
 
     def __len__(self) -> int:
-        return len(self.X)
+        return int(self.X.shape[0])
 
     def __repr__(self) -> str:
         kernel = "" if self.kernel is None else f", {self.kernel!r}"
@@ -133,6 +144,10 @@ class Family:
     @cached_property
     def _without_gram(self) -> bool:
         return self.kernel is None or self.kernel.factor(self.X) is not None
+
+    def know_gram(self, gram: Floats) -> None:
+        """Take a kernel matrix that was computed elsewhere."""
+        vars(self)["gram"] = gram
 
     def prepare(self) -> None:
         """Compute what all paths share, before several workers ask for it."""
@@ -163,7 +178,8 @@ class Family:
     def walk(self, rows: Rows | None, weight: Floats | None = None, **options: Any) -> Path:
         """The path on some rows (None: all), whose own weights are multiplied by `weight`.
 
-        Its parameter is its own (see `share`); start and stop are values of the family.
+        Its parameter is its own (see `share`); start and stop are values of the family. With
+        `onward`, what `Path.state` gave of the path on the same rows, the walk carries on there.
         """
         given = self._given(rows, weight, self.options | options)
         data, signs = make_data(

@@ -73,15 +73,17 @@ def _running(start: NDArray[np.bool_], point: Ints, wrong: Any, omega: Floats) -
 # ---------------------------------------------------------------------- votes of pairs
 
 
-def by_votes(coding: Coding, problems: Sequence[Iterable[Segments] | float], m: int) -> LabelSteps:
-    """Labels from f of every pair: its segments, or one f for all points and values."""
+def by_votes(
+    coding: Coding, problems: Sequence[tuple[Iterable[Segments], float] | float], m: int
+) -> LabelSteps:
+    """Labels from f of every pair: its segments and the u of its start, or one f for all."""
     up, ends, undecided = np.zeros((m, len(coding)), bool), (0.0, np.inf), np.zeros(m, bool)
     found: list[tuple[Floats, Ints, Ints, NDArray[np.bool_]]] = []
     for k, blocks in enumerate(problems):
         if isinstance(blocks, float):
             up[:, k] = blocks > 0
             continue
-        pieces = _positive(blocks, m)
+        pieces = _positive(*blocks, m)
         up[:, k], undecided = pieces.first, undecided | pieces.undecided
         found.append((pieces.u, pieces.point, np.full(len(pieces.u), k), pieces.up))
         ends = max(ends[0], pieces.ends[0]), min(ends[1], pieces.ends[1])
@@ -111,7 +113,7 @@ class _Signs:
     undecided: NDArray[np.bool_]
 
 
-def _positive(blocks: Iterable[Segments], m: int) -> _Signs:
+def _positive(blocks: Iterable[Segments], u_start: float, m: int) -> _Signs:
     zero, low, high, up, undecided = np.zeros(m), [], [], [], np.zeros(m, bool)
     for block in blocks:
         j, s0, s1 = block.cut([zero])
@@ -119,7 +121,7 @@ def _positive(blocks: Iterable[Segments], m: int) -> _Signs:
         low.append(ends[0])
         high.append(ends[1])
         up.append(block.at(j, 0.5 * (s0 + s1)) > 0)
-        undecided |= ZeroOne(zero).undecided(block)
+        undecided |= ZeroOne(zero).undecided(block, u_start)
     u0, u1, positive = np.concatenate(low), np.concatenate(high), np.concatenate(up)
     order = np.argsort(u0, kind="stable")
     order = order[(u1 > u0)[order]]

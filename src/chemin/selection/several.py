@@ -130,6 +130,17 @@ class Paths(Sequence[Path]):
         """The exact solution of each problem at one value of the parameter."""
         return [path.at(value) for path in self]
 
+    def state(self, value: float) -> list[Any]:
+        """`Path.state` of each problem; None where there is no path."""
+        return [None if isinstance(p, float) else p.state(value) for p in self._paths]
+
+    def further(self, stop: float) -> Paths:
+        """All paths, carried on to another stop; see `Path.further`."""
+        paths = [
+            p if isinstance(p, float) or p.stop <= stop else p.further(stop) for p in self._paths
+        ]
+        return Paths(paths, self._classes, self.coding)
+
     def certificate(self, value: ArrayLike) -> list[Any]:
         """That of each problem."""
         return [path.certificate(value) for path in self]
@@ -162,11 +173,16 @@ class Paths(Sequence[Path]):
         for k in range(0, cross.shape[1], most):
             some = slice(k, min(k + most, cross.shape[1]))
             here = cross[:, some]
-            blocks = [p if isinstance(p, float) else p.segments(here) for p in self._paths]
             if self.coding.by_pairs:
-                yield some, by_votes(self.coding, blocks, here.shape[1])
+                pairs = [p if isinstance(p, float) else self._begun(p, here) for p in self._paths]
+                yield some, by_votes(self.coding, pairs, here.shape[1])
             else:
-                yield some, by_largest(self.coding, blocks)
+                rest = [p if isinstance(p, float) else p.segments(here) for p in self._paths]
+                yield some, by_largest(self.coding, rest)
+
+    def _begun(self, path: Path, cross: Floats) -> tuple[Iterator[Any], float]:
+        """The segments of a path, and the u of its start."""
+        return path.segments(cross), float(self.coordinate.to_u(path.start))
 
 
 class ClassFamily(Family):
@@ -216,10 +232,11 @@ class ClassFamily(Family):
         if weighed.gram is None and not self._without_gram:
             assert given.kernel is not None
             weighed = replace(weighed, gram=given.kernel.gram(given.X))
-        every = [self._path(k, weighed, numbers) for k in range(len(self.coding))]
+        states = weighed.walk.pop("onward", None) or [None] * len(self.coding)
+        every = [self._path(k, weighed, numbers, state) for k, state in enumerate(states)]
         return Paths(every, self.classes, self.coding)
 
-    def _path(self, problem: int, given: Given, numbers: Ints) -> Path | float:
+    def _path(self, problem: int, given: Given, numbers: Ints, state: Any) -> Path | float:
         signs = self.coding.signs(problem, numbers)
         weight = np.where(signs != 0, given.weight, 0.0)
         constant = self.coding.without(signs[weight > 0])
@@ -228,7 +245,8 @@ class ClassFamily(Family):
         labels, names = self.classes[numbers], self._names(problem)
         if not self.coding.by_pairs:
             labels = signs > 0
-        return self._walked(Data(given.X, labels, weight, given.kernel, names), signs, given)
+        data = Data(given.X, labels, weight, given.kernel, names)
+        return self._walked(data, signs, replace(given, walk=given.walk | {"onward": state}))
 
     def _names(self, problem: int) -> NDArray[Any]:
         """The negative class of a problem and the positive one."""
@@ -244,7 +262,7 @@ class ClassFamily(Family):
         labels = np.where(signs > 0, 1, -1)
         family = Family(self.name, self.X, labels, sample_weight=weight, **options)
         if not self._without_gram:
-            vars(family)["gram"] = self.gram
+            family.know_gram(self.gram)
         return family
 
 
