@@ -64,8 +64,9 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
     transformers) the cross-validated loss is known for all values of the path's parameter.
     Transformers of a pipeline are fitted in each fold, on its training rows alone.
 
-    A candidate is given up, exactly, when the folds that are done already cost more than the best
-    candidate so far: losses are never negative.
+    Candidates race: one is given up when the folds that are done cost more already than all folds
+    of the best so far, or, from two folds on, when it is half a standard error worse than the best
+    on the same folds, at the lambda that is best for them.
 
     Parameters
     ----------
@@ -285,8 +286,7 @@ class _State:
 
             candidate = Candidate(dict(params), folds, whole, self.criterion)
         candidate.model = model
-        known = [c.curve.minimum for c in self.tried if c.curve is not None]
-        candidate.race(min(known, default=np.inf), self._width)
+        candidate.race(self.best if self.tried else None, self._width)
         self.tried.append(candidate)
         return candidate
 
@@ -330,8 +330,7 @@ class _State:
 
         def loss(x: float) -> float:
             if x not in looked and len(looked) < between.then:
-                curve = self.enter(best | {name: float(np.exp(x))}).curve
-                looked[x] = np.inf if curve is None else curve.minimum
+                looked[x] = self.enter(best | {name: float(np.exp(x))}).loss
             return looked.get(x, np.inf)
 
         c, d = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
@@ -384,8 +383,8 @@ def _results(tried: Sequence[Candidate]) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------- gamma="path"
 
-WIDEST = 1e3  # gamma="path" looks so far to both sides of "scale"
-FIRST, THEN = 9, 7
+WIDEST = 1e2  # gamma="path" looks so far to both sides of "scale", a value a decade first
+FIRST, THEN = 5, 5
 
 
 def search_width(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> dict[str, Any]:

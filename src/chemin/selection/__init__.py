@@ -15,6 +15,7 @@ from .family import Family
 from .information import InformationCriterion
 from .losses import EXACT
 from .on_path import LeaveOneOutOnPath
+from .several import ClassFamily, Paths
 
 EXACT_SCORES = tuple(EXACT)
 
@@ -22,6 +23,7 @@ __all__ = [
     "EXACT_SCORES",
     "Bootstrap632",
     "BootstrapLeaveOneOut",
+    "ClassFamily",
     "Criterion",
     "CrossValidation",
     "Curve",
@@ -30,6 +32,7 @@ __all__ = [
     "InformationCriterion",
     "LeaveOneOut",
     "LeaveOneOutOnPath",
+    "Paths",
     "Split",
     "Trial",
 ]

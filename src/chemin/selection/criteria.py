@@ -453,6 +453,8 @@ class Run:
         Of the path on all rows, and of all trials unless `works` says otherwise.
     works, trials, walks : lists or None
         One entry for each trial: who does it, the trial, and what has been walked already.
+    rise : float
+        Where paths walk on: until the loss has risen by so many standard errors.
     """
 
     def __init__(
@@ -462,8 +464,9 @@ class Run:
         works: list[Work] | None = None,
         trials: list[Trial] | None = None,
         walks: list[Walked] | None = None,
+        rise: float = 1.0,
     ) -> None:
-        self.criterion, self.family, self.walks = criterion, family, walks
+        self.criterion, self.family, self.walks, self.rise = criterion, family, walks, rise
         self.trials = criterion.trials(family) if trials is None else trials
         self.work = Work.of(family, criterion)
         self.scoring = self.work.scoring
@@ -521,7 +524,11 @@ class Run:
         low = curve.range[0]
         done = not path.complete or not all(walk.complete for walk in walks)
         done |= not ONWARD * low >= (1 - SAME) * DEEPEST * curve.path.start
-        return not done and not curve.is_inside(WELL_INSIDE) and self._goes_on(path, walks, low)
+        return (
+            not done
+            and not curve.is_inside(WELL_INSIDE, self.rise)
+            and self._goes_on(path, walks, low)
+        )
 
     def _further(self, path: Path, walks: list[Walked], stop: float) -> tuple[Path, list[Walked]]:
         """All paths carried on to another stop."""

@@ -243,10 +243,10 @@ class Curve:
         low, high = self.interval
         return bool(low <= self.range[0] or high >= self.range[1])
 
-    def is_inside(self, factor: float) -> bool:
+    def is_inside(self, factor: float, rise: float = 1.0) -> bool:
         """Whether the minimum lies this factor above the lower end, and the loss rises below it.
 
-        By one standard error at least, somewhere between the end and the minimum. A loss of 0
+        By `rise` standard errors at least, somewhere between the end and the minimum. A loss of 0
         cannot become smaller.
         """
         if self.exact and self.minimum <= 0:
@@ -257,7 +257,7 @@ class Curve:
         below = np.append(self.knots[self.knots < low], self.range[0])
         error = self.standard_error(self.minimiser)
         error = float(error) if np.isfinite(error) else 0.0
-        return bool(np.max(self(below)) >= self.minimum + error)
+        return bool(np.max(self(below)) >= self.minimum + rise * error)
 
     # ------------------------------------------------------------------ other choices
 
