@@ -70,7 +70,8 @@ def check_matrix(X: Any, name: str = "X") -> Array:
     if issparse(X):
         raise ValueError(
             f"{name} is a sparse {X.__class__.__name__} of shape {X.shape}, expected a dense "
-            "array: densify it with .toarray(). Kernels by name take sparse points."
+            "array: densify it with .toarray(), or pass its kernel matrix with "
+            'kernel="precomputed" (kernels by name take sparse points).'
         )
     _refuse_masked(X, name)
     expected = f"{name} must be a two-dimensional array of numbers"
