@@ -207,7 +207,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
     tolerance : float or None
         For choose="sparsest", in units of the loss; None: one standard error.
     start, stop : float or None
-        The ends of the path in lambda; see `chemin.svc_path`. Without a stop all folds are walked on
+        The ends of the path in lambda; see `chemin.svc_path`. Without a stop folds are walked on
         until the minimum lies well inside.
     n_jobs : int or None
         Threads for the folds.
