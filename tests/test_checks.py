@@ -326,7 +326,7 @@ def test_two_classes_column_is_unrolled_with_a_warning():
     [
         ([1, 1, 1], ["y has 1 class", r"\(1\)", "expected 2"]),
         (["a"], ["y has 1 class", "'a'", "expected 2"]),
-        ([0, 1, 2], ["y has 3 classes", "0, 1, 2", "PathSVC", "OneVsOneClassifier"]),
+        ([0, 1, 2], ["y has 3 classes", "0, 1, 2", "PathSVC takes several"]),
         (list("abcdefg"), ["y has 7 classes", r"'a', 'b', 'c', 'd', 'e', \.\.\.", "PathSVC"]),
         ([0.0, 1.0, 2.0], ["y has 3 classes", "PathSVC"]),
         (

@@ -23,6 +23,7 @@ from .api import (
 )
 from .models import (
     AdaptiveRidge,
+    Between,
     GradientRidge,
     KernelPerceptron,
     LaplacianSVC,
@@ -33,6 +34,7 @@ from .models import (
     PathNuSVR,
     PathQuadraticSVC,
     PathRidge,
+    PathSearchCV,
     PathSVC,
     PathSVR,
     RosenblattPerceptron,
@@ -52,6 +54,7 @@ except PackageNotFoundError:  # a source tree on the path, not installed
 
 __all__ = [
     "AdaptiveRidge",
+    "Between",
     "GradientRidge",
     "KernelPerceptron",
     "LaplacianSVC",
@@ -65,6 +68,7 @@ __all__ = [
     "PathRidge",
     "PathSVC",
     "PathSVR",
+    "PathSearchCV",
     "RosenblattPerceptron",
     "Solution",
     "SparseLaplacianSVC",

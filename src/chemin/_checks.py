@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 
@@ -62,15 +62,16 @@ def check_matrix(X: Any, name: str = "X") -> Array:
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Array, list of lists, pandas or polars frame. Sparse matrices are refused.
+        Array, list of lists, pandas or polars frame. Sparse matrices are refused; `check_points`
+        takes them.
     name : str
         What the error calls the argument.
     """
     if issparse(X):
         raise ValueError(
             f"{name} is a sparse {X.__class__.__name__} of shape {X.shape}, expected a dense "
-            "array (sparse ones are not taken yet): densify it with .toarray(), or pass its kernel "
-            'matrix with kernel="precomputed".'
+            "array: densify it with .toarray(), or pass its kernel matrix with "
+            'kernel="precomputed" (kernels by name take sparse points).'
         )
     _refuse_masked(X, name)
     expected = f"{name} must be a two-dimensional array of numbers"
@@ -88,6 +89,33 @@ def check_matrix(X: Any, name: str = "X") -> Array:
         raise kind(f"{expected}: {found}") from error
     _refuse_not_finite(matrix, name)
     return matrix
+
+
+def check_points(X: Any, name: str = "X") -> Any:
+    """Return X as `check_matrix` does, or, where it is sparse, as a canonical csr_array.
+
+    Canonical: float64, indices in order, none twice, no zero stored. Such an array comes back as it
+    is, without a copy.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+    name : str
+        What the error calls the argument.
+    """
+    if not issparse(X):
+        return check_matrix(X, name)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"{name} must have one row and one column at least, got shape {X.shape}.")
+    if X.dtype.kind not in "biuf":
+        raise NotNumbersError(f"{name} must be a matrix of numbers, got {X.dtype}.")
+    points = csr_array(X, dtype=np.float64)
+    if not (points.has_canonical_format and points.data.all()):
+        points = points.copy() if points.data is getattr(X, "data", None) else points
+        points.sum_duplicates()
+        points.eliminate_zeros()
+    _refuse_not_finite(points.data, name)
+    return points
 
 
 def check_gram(K: Any, name: str = "K") -> Array:
@@ -352,24 +380,49 @@ def class_weights(
     sample_weight : ndarray of shape (n,)
         From `check_weights`.
     """
-    upper = y_signs > 0
-    totals = np.array([sample_weight[~upper].sum(), sample_weight[upper].sum()])
+    upper = (y_signs > 0).astype(np.intp)
+    totals = np.bincount(upper, sample_weight, 2).astype(np.float64)
     _refuse_empty_class(totals, classes, "sample_weight")
-    if class_weight is None:
-        factors = np.ones(2)
-    elif _is_balanced(class_weight):
-        factors = totals.sum() / (2 * totals)
-    elif isinstance(class_weight, Mapping):
-        factors = _factors(class_weight, classes)
-    else:
-        raise ValueError(
-            'class_weight must be a dict from class to weight, "balanced" or None, got '
-            f"{class_weight!r}."
-        )
+    factors = _class_factors(class_weight, totals, classes)
     _refuse_empty_class(totals * factors, classes, "class_weight")
-    weights: Array = sample_weight * np.where(upper, factors[1], factors[0])
+    weights: Array = sample_weight * factors[upper]
     _check_weights_scale(weights, "class_weight")
     return weights
+
+
+def many_class_weights(
+    class_weight: Mapping[Any, float] | str | None,
+    numbers: NDArray[np.intp],
+    classes: NDArray[Any],
+    sample_weight: Array,
+) -> Array:
+    """`class_weights` for any number of classes: rows tell theirs by `numbers`.
+
+    A class without weights above 0 takes no part, and is not counted in k; two must be left.
+    """
+    totals = np.bincount(numbers, sample_weight, len(classes)).astype(np.float64)
+    factors = _class_factors(class_weight, totals, classes)
+    if np.count_nonzero(totals * factors) < 2:
+        name = "sample_weight" if np.count_nonzero(totals) < 2 else "class_weight"
+        raise ValueError(f"{name} leaves 1 class with weights above 0, expected 2 at least.")
+    weights: Array = sample_weight * factors[numbers]
+    _check_weights_scale(weights, "class_weight")
+    return weights
+
+
+def _class_factors(class_weight: Any, totals: Array, classes: NDArray[Any]) -> Array:
+    """The weight of each class, from the sums of the sample weights in it."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if _is_balanced(class_weight):
+        some = totals > 0
+        return np.where(some, totals.sum() / (some.sum() * np.where(some, totals, 1.0)), 1.0)
+    if isinstance(class_weight, Mapping):
+        return _factors(class_weight, classes)
+    raise ValueError(
+        f'class_weight must be a dict from class to weight, "balanced" or None, got '
+        f"{class_weight!r}."
+    )
 
 
 # --------------------------------------------------------------------------------------
@@ -708,8 +761,8 @@ def _too_many_classes(classes: NDArray[Any]) -> str:
             "PathSVR."
         )
     return (
-        f"y has {len(classes)} classes ({_show(classes)}), expected 2: for several classes wrap "
-        "PathSVC in sklearn.multiclass.OneVsOneClassifier."
+        f"y has {len(classes)} classes ({_show(classes)}), expected 2: PathSVC takes several "
+        "classes."
     )
 
 

@@ -12,6 +12,7 @@ from ._checks import (
     check_flag,
     check_matrix,
     check_partly_labelled,
+    check_points,
     check_positive,
     check_weights,
 )
@@ -1026,6 +1027,9 @@ def _kernel_data(
 ) -> tuple[Kernel, Floats, Floats]:
     given = similar["kernel"]
     name = "K" if isinstance(given, str) and given == "precomputed" else "X"
-    points = given.points(X) if isinstance(given, Kernel) else check_matrix(X, name)
-    weight = check_weights(sample_weight, len(points))
+    if isinstance(given, Kernel):
+        points = given.points(X)
+    else:
+        points = (check_matrix if name == "K" or callable(given) else check_points)(X, name)
+    weight = check_weights(sample_weight, points.shape[0])
     return make_kernel(**similar, X=points, sample_weight=weight), points, weight

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+from scipy.sparse import csr_array, issparse
 
 from ._checks import (
     check_count,
     check_level,
     check_matrix,
+    check_points,
     check_start_stop,
     check_values,
     check_weights,
@@ -113,7 +114,7 @@ class Solution:
 class Data:
     """What a path was computed from, as it was given."""
 
-    X: Floats  # points, or the kernel matrix when the kernel is precomputed
+    X: Any  # points, dense or csr_array, or the kernel matrix when the kernel is precomputed
     y: NDArray[Any]
     weight: Floats
     kernel: Kernel | None  # None for linear models
@@ -404,7 +405,7 @@ class Path:
             f, largest = X @ coef, np.abs(X).max(axis=1)
         elif kernel.name == "linear":  # by X' coef, without the matrix between the points
             f = kernel.combine(X, self._data.X, coef)
-            largest = np.abs(check_matrix(X)) @ np.abs(self._data.X).max(axis=0)
+            largest = abs(check_points(X)) @ _largest_in_columns(self._data.X)
         else:
             cross = kernel.cross(X, self._data.X)
             f, largest = cross @ coef, np.abs(cross).max(axis=1)
@@ -728,6 +729,41 @@ class Path:
         trace = audited(problem, walk, stop=end, max_events=max_events, verbose=verbose)
         return Path(problem, trace, self._data)
 
+    def state(self, value: float) -> tuple[Any, Floats, float]:
+        """Stairs, multipliers and t at a value: from there a walk can be carried on."""
+        if value == self.stop:
+            return self._trace.last
+        t = float(self._t(value)[0])
+        return *self._trace.state(t), t
+
+    def further(self, stop: float) -> Path:
+        """The same path, carried on from its end to another stop; as it is, if it cannot go on.
+
+        Parameters
+        ----------
+        stop : float
+            Beyond the stop of this path, on the way that it goes.
+
+        Examples
+        --------
+        >>> X, y = chemin.datasets.make_sinexp(60, 0)
+        >>> path = chemin.svr_path(X, y, stop=0.1)
+        >>> longer = path.further(0.01)
+        >>> (longer.start, longer.stop) == (path.start, 0.01)
+        True
+        """
+        _, stop_ = check_start_stop(None, stop)
+        if stop_ is None or (self.stop - stop_) * (self.start - self.stop) < 0:
+            raise ValueError(f"stop must lie beyond the end of the path, {self.stop:g}, got {stop}")
+        if not self.complete or stop_ == self.stop:
+            return self
+        p = self._problem
+        walk = partial(carry_on, p.system, *self._trace.last)
+        more = audited(p, walk, stop=stop_ / p.unit)
+        if len(more.moves) == 0:
+            return Path(p, replace(self._trace, end=more.end), self._data)
+        return Path(p, self._trace.then(more), self._data)
+
     def leave_one_out(self, values: ArrayLike) -> Floats:
         """f(x_i) of the model without point i, for every point; one column a value.
 
@@ -803,7 +839,8 @@ class Path:
             "reason": t.end.text,
             "closed_above": t.closed_above,
         }
-        arrays: dict[str, NDArray[Any]] = {"X": d.X, "y": d.y, "weight": d.weight}
+        arrays: dict[str, NDArray[Any]] = _stored_points(d.X)
+        arrays |= {"y": d.y, "weight": d.weight}
         if d.classes is not None:
             arrays["classes"] = d.classes
         if d.laplacian is not None:
@@ -854,16 +891,39 @@ def load(file: str | FilePath) -> Path:
 def _laplacian(arrays: dict[str, NDArray[Any]]) -> Any:
     if "laplacian_data" not in arrays:
         return None
-    n = len(arrays["X"])
+    n = len(arrays["weight"])
     parts = tuple(arrays[f"laplacian_{name}"] for name in ("data", "indices", "indptr"))
-    return sparse.csr_array(parts, shape=(n, n))
+    return csr_array(parts, shape=(n, n))
+
+
+def _largest_in_columns(X: Any) -> Floats:
+    largest = abs(X).max(axis=0)
+    return largest.toarray() if issparse(largest) else np.asarray(largest)
+
+
+def _stored_points(X: Any) -> dict[str, NDArray[Any]]:
+    """Points as arrays; of sparse ones what is stored of them."""
+    if not issparse(X):
+        return {"X": X}
+    parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+    return {f"X_{name}": part for name, part in parts.items()}
+
+
+def _restored_points(arrays: dict[str, NDArray[Any]]) -> Any:
+    if "X" in arrays:
+        return arrays["X"]
+    parts = tuple(arrays[f"X_{name}"] for name in ("data", "indices", "indptr"))
+    points = csr_array(parts, shape=tuple(arrays["X_shape"]))
+    points.check_format(full_check=True)
+    return points
 
 
 def _restored(stored: Stored) -> Path:
     header, arrays = stored.header, stored.arrays
     kernel = None if header["kernel"] is None else Kernel.from_spec(header["kernel"])
     classes = arrays.get("classes")
-    data = Data(arrays["X"], arrays["y"], arrays["weight"], kernel, classes, _laplacian(arrays))
+    points, laplacian = _restored_points(arrays), _laplacian(arrays)
+    data = Data(points, arrays["y"], arrays["weight"], kernel, classes, laplacian)
     signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
     problem = make_problem(header["problem"], data, signs, header["spec"])
     kept = {f.removeprefix("trace_"): arrays[f] for f in arrays if f.startswith("trace_")}

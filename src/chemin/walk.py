@@ -92,11 +92,11 @@ def make_data(
         weight[known] = class_weights(class_weight, signs[known], classes, weight[known])
         return Data(X, labels, weight, kernel, classes, laplacian), signs
     if PROBLEMS[name].target == "labels":
-        signs, classes = check_two_classes(y, len(X))
+        signs, classes = check_two_classes(y, X.shape[0])
         weight = class_weights(class_weight, signs, classes, weight)
         labels = np.asarray(classes)[(signs > 0).astype(np.intp)]
         return Data(X, labels, weight, kernel, classes), signs
-    target = check_target(y, len(X))
+    target = check_target(y, X.shape[0])
     check_target(target[weight > 0], int((weight > 0).sum()))
     return Data(X, target, weight, kernel, None), None
 
@@ -113,6 +113,7 @@ def walk_path(
     verbose: int = 0,
     check_psd: bool = False,
     gram: Floats | Gram | None = None,
+    onward: Any = None,
 ) -> Path:
     """Walk the path of one problem.
 
@@ -129,6 +130,8 @@ def walk_path(
     start, stop, max_events, verbose, check_psd : as in `chemin.svc_path`
     gram : array of shape (n, n), Gram or None
         The kernel matrix of all rows, where it is known already; a `Gram` is taken as it is.
+    onward : tuple or None
+        What `Path.state` gave of a path of the same problem: the walk carries on there.
     """
     start, stop = check_walk(name, spec, {"start": start, "stop": stop, "max_events": max_events})
     if data.kernel is None:
@@ -149,7 +152,10 @@ def walk_path(
     if problem.closed:
         trace = closed_trace(problem, (begin, end), max_events=max_events, verbose=verbose)
         return Path(problem, trace, data)
-    walk = partial(follow, problem.system, problem.start(start), begin=begin)
+    if onward is None:
+        walk = partial(follow, problem.system, problem.start(start), begin=begin)
+    else:
+        walk = partial(carry_on, problem.system, *onward)
     try:
         trace = audited(problem, walk, stop=end, max_events=max_events, verbose=verbose)
     except IndefiniteError as error:

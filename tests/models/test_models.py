@@ -15,7 +15,6 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import Lasso
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVR
@@ -307,18 +306,6 @@ def test_lasso_selects_variables(numbers, lasso):
     X, y = numbers
     chosen = SelectFromModel(PathLasso(cv=4), threshold=1e-10).fit(X, y).get_support()
     np.testing.assert_array_equal(chosen, lasso.support_)
-
-
-def test_several_classes_by_one_vs_rest():
-    """Oracle: one model for each class, the largest f wins; the message that says so."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], 20)
-    X = rng.normal(size=(60, 2)) + 4 * np.column_stack([y == 1, y == 2])
-    with pytest.raises(ValueError, match=r"y has 3 classes, expected 2 .*OneVsOneClassifier"):
-        PathSVC().fit(X, y)
-    model = OneVsRestClassifier(PathSVC(cv=3)).fit(X, y)
-    f = [PathSVC(cv=3).fit(X, y == c).decision_function(X) for c in range(3)]
-    np.testing.assert_array_equal(model.predict(X), np.argmax(f, axis=0))
 
 
 def test_groups_and_weights_are_routed(noisy):

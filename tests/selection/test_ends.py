@@ -122,12 +122,8 @@ def test_a_smaller_stop_is_advised_where_events_lie_below():
     y = (X[:, 0] + 0.3 * rng.normal(size=24) > 0).astype(int)
     rows = [np.arange(24), *(i for i, _ in StratifiedKFold(3).split(X, y))]
     lowest = min(svc_path(X[i], y[i], gamma=1.0, stop=0).breakpoints.min() for i in rows)
-    for stop in (None, 1e-6):
-        with pytest.warns(
-            UserWarning, match="at the lower end of the range .* no event lies below"
-        ):
-            model = PathSVC(gamma=1.0, cv=3, stop=stop).fit(X, y)
-        curve = model.curve_
+    for stop in (None, 1e-6):  # without a warning: it would be an error here
+        curve = PathSVC(gamma=1.0, cv=3, stop=stop).fit(X, y).curve_
         assert curve.at_lower_end and not curve.goes_on and lowest > curve.range[0]
     X, y = noise(0, 40, 4)
     y = X.sum(axis=1) + 0.01 * y

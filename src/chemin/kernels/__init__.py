@@ -30,6 +30,7 @@ from chemin.kernels._graph import check_graph as check_graph  # isort: skip
 from chemin.kernels._graph import components as components  # isort: skip
 from chemin.kernels._make import KNOWN as KNOWN  # isort: skip
 from chemin.kernels._make import weighted_variance as weighted_variance  # isort: skip
+from chemin.kernels._named import Distances as Distances  # isort: skip
 from chemin.kernels._ridged import Ridged as Ridged  # isort: skip
 
 __all__ = [

@@ -17,9 +17,11 @@ in the upper left corner of the result, and copied from there:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from chemin._checks import Array
 
@@ -33,20 +35,20 @@ Writer = Callable[[slice, slice, Array], None]
 Index = NDArray[np.intp]
 
 
-def distinct_rows(X: Array) -> tuple[Array, Index]:
+def distinct_rows(X: Any) -> tuple[Any, Index]:
     """Return the distinct rows in order of appearance, and for each row of X which one it is.
 
     X = rows[inverse], and inverse[i] <= i. The zeros 0.0 and -0.0 are equal.
     """
     place: dict[bytes, int] = {}
     inverse = np.array([place.setdefault(key, len(place)) for key in _keys(X)], dtype=np.intp)
-    if len(place) == len(X):
+    if len(place) == X.shape[0]:
         return X, inverse
     first = np.unique(inverse, return_index=True)[1]
-    return np.ascontiguousarray(X[first]), inverse
+    return X[first] if issparse(X) else np.ascontiguousarray(X[first]), inverse
 
 
-def equal_rows(A: Array, B: Array) -> tuple[Index, Index]:
+def equal_rows(A: Any, B: Any) -> tuple[Index, Index]:
     """Return all i and j with A[i] == B[j], where no row of B occurs twice."""
     place = {key: j for j, key in enumerate(_keys(B))}
     pairs = [(i, place[key]) for i, key in enumerate(_keys(A)) if key in place]
@@ -54,7 +56,10 @@ def equal_rows(A: Array, B: Array) -> tuple[Index, Index]:
     return both[:, 0], both[:, 1]
 
 
-def _keys(X: Array) -> list[bytes]:
+def _keys(X: Any) -> list[bytes]:
+    if issparse(X):
+        parts = zip(X.indptr[:-1], X.indptr[1:])
+        return [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in parts]
     # Adding 0.0 makes 0.0 of -0.0; then equal numbers are equal bytes.
     rows = np.ascontiguousarray(X + 0.0)
     keys: list[bytes] = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist()

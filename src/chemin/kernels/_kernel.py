@@ -10,8 +10,9 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
-from chemin._checks import Array, check_matrix, check_memory
+from chemin._checks import Array, check_matrix, check_memory, check_points
 from chemin.kernels._blocks import (
     Writer,
     distinct_rows,
@@ -41,6 +42,7 @@ class Kernel(ABC):
     """
 
     name: ClassVar[str] = ""
+    takes_sparse: ClassVar[bool] = False  # whether points may be sparse
     _by_name: ClassVar[dict[str, type[Kernel]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -67,7 +69,7 @@ class Kernel(ABC):
             The points that the model was trained on.
         """
 
-    def factor(self, X: Array) -> Array | None:
+    def factor(self, X: Any) -> Array | None:
         """Return Z with K = Z Z' where it is known and worth using, or None.
 
         Parameters
@@ -101,7 +103,8 @@ class Kernel(ABC):
         name : str
             What an error calls the argument.
         """
-        return check_matrix(X, name)
+        checked: Array = (check_points if self.takes_sparse else check_matrix)(X, name)
+        return checked
 
     # ------------------------------------------------------------------ the algebra
 
@@ -221,15 +224,16 @@ class Kernel(ABC):
 class BlockKernel(Kernel):
     """A kernel with a formula, computed by blocks of rows straight into the result.
 
-    A subclass gives its `name`, its parameters, and `_writer`.
+    A subclass gives its `name`, its parameters, and `_writer`. Points may be sparse (csr_array).
     """
 
     def gram(self, X: Any) -> Array:
-        X = check_matrix(X)
-        check_memory(len(X), "X")
+        X = check_points(X)
+        n = X.shape[0]
+        check_memory(n, "X")
         rows, inverse = distinct_rows(X)
-        out = np.empty((len(X), len(X)))
-        corner = out[: len(rows), : len(rows)]
+        out, distinct = np.empty((n, n)), rows.shape[0]
+        corner = out[:distinct, :distinct]
         with np.errstate(over="ignore", invalid="ignore"):  # found in each block, as an error
             fill_symmetric(corner, self._writer(rows, rows))
         known = self._self_similarity(rows)
@@ -242,8 +246,8 @@ class BlockKernel(Kernel):
         X_new, X = same_features(X_new, X)
         rows_new, inverse_new = distinct_rows(X_new)
         rows, inverse = distinct_rows(X)
-        out = np.empty((len(X_new), len(X)))
-        corner = out[: len(rows_new), : len(rows)]
+        out = np.empty((X_new.shape[0], X.shape[0]))
+        corner = out[: rows_new.shape[0], : rows.shape[0]]
         with np.errstate(over="ignore", invalid="ignore"):
             fill(corner, self._writer(rows_new, rows))
         known = self._self_similarity(rows)
@@ -254,10 +258,10 @@ class BlockKernel(Kernel):
         return out
 
     @abstractmethod
-    def _writer(self, A: Array, B: Array) -> Writer:
+    def _writer(self, A: Any, B: Any) -> Writer:
         """Return the function that writes k between rows of A and rows of B into a block."""
 
-    def _self_similarity(self, X: Array) -> Array | None:
+    def _self_similarity(self, X: Any) -> Array | None:
         """Return k(x_i, x_i) where it is known exactly, so that round-off cannot move it."""
         return None
 
@@ -269,12 +273,17 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def same_features(X_new: Any, X: Any) -> tuple[Array, Array]:
-    """Return both as matrices, which must have the same number of columns."""
-    new, old = check_matrix(X_new, "X_new"), check_matrix(X)
+def same_features(X_new: Any, X: Any) -> tuple[Any, Any]:
+    """Return both as points, which must have the same number of columns.
+
+    Where one of them is sparse, both are.
+    """
+    new, old = check_points(X_new, "X_new"), check_points(X)
     if new.shape[1] != old.shape[1]:
         raise ValueError(
             f"X_new has {new.shape[1]} features, but {old.shape[1]} features were expected, as in "
             "X."
         )
+    if issparse(new) != issparse(old):
+        new, old = check_points(csr_array(new)), check_points(csr_array(old))
     return new, old

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from chemin._checks import Array, check_matrix, check_number, check_positive, check_weights
+from chemin._checks import Array, check_number, check_points, check_positive, check_weights
 from chemin.kernels._given import Function, Precomputed
 from chemin.kernels._kernel import Kernel
 from chemin.kernels._named import (
@@ -90,7 +91,7 @@ def _settle(gamma: float | str, X: Any, sample_weight: Any) -> float:
         return float(gamma)
     if X is None:
         raise ValueError(f"X must be given for gamma={gamma!r}, got None.")
-    points = check_matrix(X)
+    points = check_points(X)
     if gamma == "auto":
         return 1.0 / int(points.shape[1])
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -104,7 +105,7 @@ def _settle(gamma: float | str, X: Any, sample_weight: Any) -> float:
     return settled
 
 
-def weighted_variance(X: Array, sample_weight: Any = None) -> float:
+def weighted_variance(X: Any, sample_weight: Any = None) -> float:
     """Return the variance of all entries of X, each row counted by its weight.
 
     Var = sum_i w_i sum_j (X_ij - m)² / (d sum_i w_i), m the mean with the same weights.
@@ -114,10 +115,21 @@ def weighted_variance(X: Array, sample_weight: Any = None) -> float:
     X : ndarray of shape (n, d)
     sample_weight : array-like of shape (n,), optional
     """
-    weights = check_weights(sample_weight, len(X))
+    weights = check_weights(sample_weight, X.shape[0])
     X, weights = X[weights > 0], weights[weights > 0]
+    if issparse(X):
+        return _sparse_variance(X, weights)
     if np.ptp(weights) == 0:
         return float(X.var())  # scikit-learn's very number
     share = weights / weights.sum()
     mean = share @ X.mean(axis=1)
     return float(share @ ((X - mean) ** 2).mean(axis=1))
+
+
+def _sparse_variance(X: Any, weights: Array) -> float:
+    """The same by squares: scikit-learn's very number where weights are equal."""
+    squares = X.multiply(X)
+    if np.ptp(weights) == 0:
+        return float(squares.mean() - X.mean() ** 2)
+    share = weights / weights.sum()
+    return float(share @ squares.mean(axis=1) - (share @ X.mean(axis=1)) ** 2)

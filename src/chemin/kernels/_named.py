@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 from sklearn.preprocessing import PolynomialFeatures
@@ -19,9 +20,16 @@ from chemin._checks import (
     check_gram,
     check_matrix,
     check_number,
+    check_points,
     check_positive,
 )
-from chemin.kernels._blocks import Writer
+from chemin.kernels._blocks import (
+    BLOCK_ROWS,
+    Writer,
+    distinct_rows,
+    fill_symmetric,
+    repeat_in_place,
+)
 from chemin.kernels._compare import is_kernel
 from chemin.kernels._kernel import BlockKernel, same_features
 
@@ -41,25 +49,38 @@ def narrow(width: int, n: int) -> bool:
     return NARROW * width <= n
 
 
-def _products(A: Array, B: Array, finish: Callable[[Array], object] | None = None) -> Writer:
+def _products(A: Any, B: Any, finish: Callable[[Array], object] | None = None) -> Writer:
     """Write x'x' by matrix product, then `finish` the block in place."""
 
     def write(rows: slice, columns: slice, out: Array) -> None:
-        np.matmul(A[rows], B[columns].T, out=out)
+        if issparse(A):
+            out[...] = (A[rows] @ B[columns].T).toarray()
+        else:
+            np.matmul(A[rows], B[columns].T, out=out)
         if finish is not None:
             finish(out)
 
     return write
 
 
-def _distances(A: Array, B: Array, metric: str, gamma: float) -> Writer:
-    """Write exp(-gamma d(x, x')), d by coordinate."""
+def _distances(A: Any, B: Any, metric: str, gamma: float) -> Writer:
+    """Write exp(-gamma d(x, x')), d by coordinate; of sparse points some rows are dense at once."""
+    step = BLOCK_ROWS if issparse(A) else max(B.shape[0], 1)
 
     def write(rows: slice, columns: slice, out: Array) -> None:
-        np.multiply(cdist(A[rows], B[columns], metric), -gamma, out=out)
+        left = dense(A[rows])
+        for a in range(columns.start, columns.stop, step):
+            b = min(a + step, columns.stop)
+            part = out[:, a - columns.start : b - columns.start]
+            np.multiply(cdist(left, dense(B[a:b]), metric), -gamma, out=part)
         np.exp(out, out=out)
 
     return write
+
+
+def dense(X: Any) -> Array:
+    """Return points as an array."""
+    return X.toarray() if issparse(X) else X
 
 
 @dataclass(frozen=True)
@@ -70,14 +91,16 @@ class Linear(BlockKernel):
     """
 
     name: ClassVar[str] = "linear"
+    takes_sparse: ClassVar[bool] = True
 
-    def _writer(self, A: Array, B: Array) -> Writer:
+    def _writer(self, A: Any, B: Any) -> Writer:
         return _products(A, B)
 
-    def factor(self, X: Array) -> Array | None:
-        if not narrow(X.shape[1], len(X)) or not np.isfinite(np.einsum("ij,ij->", X, X)):
+    def factor(self, X: Any) -> Array | None:
+        if not narrow(X.shape[1], X.shape[0]):
             return None
-        return X
+        Z = dense(X)  # an eighth of the kernel matrix, at most
+        return Z if np.isfinite(np.einsum("ij,ij->", Z, Z)) else None
 
     def combine(self, X_new: Any, X: Any, coef: Array) -> Array:
         X_new, X = same_features(X_new, X)
@@ -99,6 +122,7 @@ class Polynomial(BlockKernel):
     """
 
     name: ClassVar[str] = "poly"
+    takes_sparse: ClassVar[bool] = True
     gamma: float
     degree: int = 3
     coef0: float = 0.0
@@ -108,7 +132,7 @@ class Polynomial(BlockKernel):
         object.__setattr__(self, "degree", check_degree(self.degree))
         object.__setattr__(self, "coef0", check_number(self.coef0, "coef0"))
 
-    def _writer(self, A: Array, B: Array) -> Writer:
+    def _writer(self, A: Any, B: Any) -> Writer:
         return _products(self.gamma * A, B, self._finish)
 
     def _finish(self, block: Array) -> None:
@@ -221,6 +245,7 @@ class Sigmoid(BlockKernel):
     """
 
     name: ClassVar[str] = "sigmoid"
+    takes_sparse: ClassVar[bool] = True
     gamma: float
     coef0: float = 0.0
 
@@ -228,7 +253,7 @@ class Sigmoid(BlockKernel):
         object.__setattr__(self, "gamma", check_positive(self.gamma, "gamma"))
         object.__setattr__(self, "coef0", check_number(self.coef0, "coef0"))
 
-    def _writer(self, A: Array, B: Array) -> Writer:
+    def _writer(self, A: Any, B: Any) -> Writer:
         return _products(self.gamma * A, B, self._finish)
 
     def _finish(self, block: Array) -> None:
@@ -249,18 +274,38 @@ class RBF(BlockKernel):
     """
 
     name: ClassVar[str] = "rbf"
+    takes_sparse: ClassVar[bool] = True
     gamma: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", check_positive(self.gamma, "gamma"))
 
-    def _writer(self, A: Array, B: Array) -> Writer:
+    def _writer(self, A: Any, B: Any) -> Writer:
+        if issparse(A):
+            return self._sparse_writer(A, B)
         with np.errstate(over="ignore", invalid="ignore"):
             left, right, largest = self._exponents(A, B)
         # Written so that NaN, from coordinates beyond 1e154, takes distances too.
         if not largest <= DIRECT_ABOVE:
             return _distances(A, B, "sqeuclidean", self.gamma)
         return _products(left, right, _exp_not_above_one)
+
+    def _sparse_writer(self, A: Any, B: Any) -> Writer:
+        """As for dense points, without centring: it would make them dense."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            half_a, half_b = (self.gamma * X.multiply(X).sum(axis=1) for X in (A, B))
+            largest = float(max(half_a.max(), half_b.max()))
+        if not largest <= DIRECT_ABOVE:
+            return _distances(A, B, "sqeuclidean", self.gamma)
+        product = _products((2 * self.gamma) * A, B)
+
+        def write(rows: slice, columns: slice, out: Array) -> None:
+            product(rows, columns, out)
+            out -= half_a[rows, None]
+            out -= half_b[columns]
+            _exp_not_above_one(out)
+
+        return write
 
     def _exponents(self, A: Array, B: Array) -> tuple[Array, Array, float]:
         """Return factors whose product is -gamma |x - x'|², and the largest gamma |x|².
@@ -277,8 +322,34 @@ class RBF(BlockKernel):
         right = np.column_stack([V, np.ones(len(V)), -half_v])
         return left, right, float(max(half_u.max(), half_v.max()))
 
-    def _self_similarity(self, X: Array) -> Array:
-        return np.ones(len(X))
+    def _self_similarity(self, X: Any) -> Array:
+        return np.ones(X.shape[0])
+
+
+class Distances:
+    """Squared distances between points, once for Gaussians of many widths.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    """
+
+    def __init__(self, X: Array) -> None:
+        rows, inverse = distinct_rows(check_points(X))
+        left, right, largest = RBF(0.5)._exponents(rows, rows)
+        self.largest = 2.0 * largest  # |x|^2 after centring
+        self.matrix = np.empty((X.shape[0], X.shape[0]))
+        corner = self.matrix[: len(rows), : len(rows)]
+        fill_symmetric(corner, _products(-2.0 * left, right))
+        np.maximum(corner, 0.0, out=corner)
+        np.fill_diagonal(corner, 0.0)
+        repeat_in_place(self.matrix, inverse, inverse)
+
+    def gram(self, kernel: RBF) -> Array | None:
+        """The kernel matrix; None where these distances are not precise enough for it."""
+        if not kernel.gamma * self.largest <= DIRECT_ABOVE:
+            return None
+        return np.exp(-kernel.gamma * self.matrix)
 
 
 @dataclass(frozen=True)
@@ -293,16 +364,17 @@ class Gaussian(BlockKernel):
     """
 
     name: ClassVar[str] = "gaussian"
+    takes_sparse: ClassVar[bool] = True
     width: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", check_positive(self.width, "width"))
 
-    def _writer(self, A: Array, B: Array) -> Writer:
+    def _writer(self, A: Any, B: Any) -> Writer:
         return RBF(0.5 / self.width**2)._writer(A, B)
 
-    def _self_similarity(self, X: Array) -> Array:
-        return np.ones(len(X))
+    def _self_similarity(self, X: Any) -> Array:
+        return np.ones(X.shape[0])
 
 
 def _exp_not_above_one(block: Array) -> None:
@@ -322,16 +394,17 @@ class Laplacian(BlockKernel):
     """
 
     name: ClassVar[str] = "laplacian"
+    takes_sparse: ClassVar[bool] = True
     gamma: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", check_positive(self.gamma, "gamma"))
 
-    def _writer(self, A: Array, B: Array) -> Writer:
+    def _writer(self, A: Any, B: Any) -> Writer:
         return _distances(A, B, "cityblock", self.gamma)
 
-    def _self_similarity(self, X: Array) -> Array:
-        return np.ones(len(X))
+    def _self_similarity(self, X: Any) -> Array:
+        return np.ones(X.shape[0])
 
 
 @dataclass(frozen=True)
@@ -342,16 +415,25 @@ class Cosine(BlockKernel):
     """
 
     name: ClassVar[str] = "cosine"
+    takes_sparse: ClassVar[bool] = True
 
-    def _writer(self, A: Array, B: Array) -> Writer:
+    def _writer(self, A: Any, B: Any) -> Writer:
         return _products(_unit_rows(A), _unit_rows(B))
 
-    def _self_similarity(self, X: Array) -> Array:
-        return np.where((X != 0).any(axis=1), 1.0, 0.0)
+    def _self_similarity(self, X: Any) -> Array:
+        some = np.diff(X.indptr) > 0 if issparse(X) else (X != 0).any(axis=1)
+        return np.where(some, 1.0, 0.0)
 
 
-def _unit_rows(X: Array) -> Array:
+def _unit_rows(X: Any) -> Any:
     # By the largest entry first: the squares of the rest can neither overflow nor vanish.
+    if issparse(X):
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        size = np.zeros(X.shape[0])
+        np.maximum.at(size, row, np.abs(X.data))
+        part = X.data / size[row]
+        norm = np.sqrt(np.bincount(row, part * part, X.shape[0]))
+        return csr_array((part / norm[row], X.indices, X.indptr), X.shape)
     largest = np.abs(X).max(axis=1, keepdims=True)
     scaled = X / np.where(largest > 0, largest, 1.0)
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)

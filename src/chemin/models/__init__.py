@@ -15,11 +15,13 @@ from .margins import margin_bound, margins
 from .mkl import MKLClassifier, MKLRegressor
 from .perceptron import KernelPerceptron, RosenblattPerceptron
 from .quadratic import PathQuadraticSVC
+from .search import Between, PathSearchCV
 from .stepwise import StepwiseRegression
 from .svm import PathNuSVR, PathSVC, PathSVR
 
 __all__ = [
     "AdaptiveRidge",
+    "Between",
     "Comparison",
     "GradientRidge",
     "KernelPerceptron",
@@ -34,6 +36,7 @@ __all__ = [
     "PathRidge",
     "PathSVC",
     "PathSVR",
+    "PathSearchCV",
     "RosenblattPerceptron",
     "SparseLaplacianSVC",
     "StepwiseRegression",

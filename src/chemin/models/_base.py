@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,6 +18,7 @@ from ..path import Solution
 from ..selection import Criterion, CrossValidation, Curve, Family
 
 CHOICES = ("min", "one_se", "sparsest")
+SPARSE = "csr"  # the format of sparse points
 PRIVATE = ("_data", "_kernel")  # what is learned besides attributes that end in _
 
 
@@ -43,12 +44,27 @@ class PathEstimator(BaseEstimator):
     def _learn(self, family: Family, solution: Solution) -> None:
         """Set what the model predicts with."""
 
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Points and targets of fit as the family takes them."""
+        raise NotImplementedError(f"{type(self).__name__} has no search over other parameters")
+
+    def _family_of(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        """The family of a search: checked, and without an end where no stop is given."""
+        family = self._family(*self._checked(X, y), sample_weight)
+        family.walk_on = self.stop is None
+        return family
+
     def _choose(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Walk all paths, choose the value, and learn the model there."""
         if self.choose not in CHOICES:
             raise ValueError(f"choose must be one of {', '.join(CHOICES)}, got {self.choose!r}")
         family = self._family(X, y, sample_weight)
-        self.curve_ = self._criterion(groups)(family)
+        family.walk_on = self.stop is None
+        self._adopt(family, self._criterion(groups)(family))
+
+    def _adopt(self, family: Family, curve: Curve) -> None:
+        """Choose the value on a curve, and learn the model there."""
+        self.curve_ = curve
         self.path_ = self.curve_.path
         self.lambda_ = self.curve_.choose(self.choose, self.tolerance)
         _warn_at_end(self.curve_)
@@ -73,23 +89,28 @@ class PathEstimator(BaseEstimator):
             return self.cv if groups is None else self.cv.with_groups(groups)
         return CrossValidation(self.cv, groups=groups, scoring=self.scoring, n_jobs=self.n_jobs)
 
-    def _inputs(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _inputs(self, X: ArrayLike) -> Any:
         """New points, checked against those of fit."""
         check_is_fitted(self)
         if self._of_strings:
             return self.kernel.points(X)
-        checked: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, order="C", reset=False
+        sparse = SPARSE if self._takes_sparse else False
+        return validate_data(
+            self, X, dtype=np.float64, order="C", reset=False, accept_sparse=sparse
         )
-        return checked
 
-    def _first_inputs(self, X: ArrayLike) -> NDArray[np.float64]:
+    @property
+    def _takes_sparse(self) -> bool:
+        """Whether points may be sparse."""
+        return False
+
+    def _first_inputs(self, X: ArrayLike) -> Any:
         if self._of_strings:
             return self.kernel.points(X)
-        checked: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, order="C", ensure_min_samples=2
+        sparse = SPARSE if self._takes_sparse else False
+        return validate_data(
+            self, X, dtype=np.float64, order="C", ensure_min_samples=2, accept_sparse=sparse
         )
-        return checked
 
     @property
     def _of_strings(self) -> bool:
@@ -109,8 +130,9 @@ def _warn_at_end(curve: Curve) -> None:
         return
     low, high = curve.range
     if curve.at_lower_end:
-        more = "a smaller stop may do better" if curve.goes_on else "no event lies below"
-        end, advice = "lower", more if low > 0 else "nothing lies beyond"
+        if not curve.goes_on:  # there is nothing below
+            return
+        end, advice = "lower", "a smaller stop may do better"
     else:
         end, advice = "upper", "a model that is nearly constant does best"
     warnings.warn(

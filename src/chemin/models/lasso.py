@@ -47,9 +47,12 @@ class LinearPathEstimator(RegressorMixin, PathEstimator):
             For splitters that keep groups together.
         """
         with self._whole_or_nothing():
-            points = self._first_inputs(X)
-            self._choose(points, check_target(y, len(points)), sample_weight, groups)
+            self._choose(*self._checked(X, y), sample_weight, groups)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        points = self._first_inputs(X)
+        return points, check_target(y, len(points))
 
     def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
         options = {name: getattr(self, name) for name in ("intercept", *self.options)}
@@ -94,7 +97,8 @@ class PathLasso(LinearPathEstimator):
     tolerance : float or None
         For choose="sparsest", in units of the loss; None: one standard error.
     start, stop : float or None
-        The ends of the path in lambda; see `chemin.lasso_path`.
+        The ends of the path in lambda; see `chemin.lasso_path`. Without a stop folds are walked on
+        until the minimum lies well inside.
     n_jobs : int or None
         Threads for the folds.
     max_events : int or None

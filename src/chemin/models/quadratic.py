@@ -11,7 +11,7 @@ from .svm import Floats, PathSVC
 
 
 class PathQuadraticSVC(PathSVC):
-    """SVM with a squared or Huber-type hinge for two classes that chooses lambda.
+    """SVM with a squared or Huber-type hinge that chooses lambda.
 
         min  lambda/2 |f|^2 + 1/2 sum_i w_i L(y_i (f(x_i) + b))
 
@@ -56,6 +56,9 @@ class PathQuadraticSVC(PathSVC):
         coef0: float = 0.0,
         class_weight: Any = None,
         intercept: bool = False,
+        multi_class: str = "ovo",
+        joint: bool = True,
+        decision_function_shape: str = "ovr",
         cv: Any = 5,
         scoring: Any = None,
         choose: str = "min",
@@ -73,6 +76,9 @@ class PathQuadraticSVC(PathSVC):
             coef0=coef0,
             class_weight=class_weight,
             intercept=intercept,
+            multi_class=multi_class,
+            joint=joint,
+            decision_function_shape=decision_function_shape,
             cv=cv,
             scoring=scoring,
             choose=choose,
@@ -90,14 +96,18 @@ class PathQuadraticSVC(PathSVC):
         return super()._spec() | {"rho": self.rho, "h": self.h}
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Probabilities of the two classes, one column each, as the loss implies them.
+        """Probabilities of the classes, one column each, as the loss implies them.
 
         With probability p the best f satisfies p L'(f) = (1 - p) L'(-f). Where rho > h every f with
-        |f| <= rho - h is best for p = 1/2. Weights of the classes are not undone.
+        |f| <= rho - h is best for p = 1/2. Weights of the classes are not undone. Of several
+        classes those of the pairs are coupled, as in sklearn.svm.SVC, or (one against rest) divided
+        by their sum; the largest need not belong to the label of `predict`.
         """
         f = self._f(X)
         pull, push = (np.clip(self.rho + side * f, 0.0, self.h) for side in (1.0, -1.0))
         p = pull / (pull + push)
+        if self._several:
+            return self.path_.coding.probabilities(p)
         return np.column_stack([1.0 - p, p])
 
     def to_sklearn(self) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -13,10 +14,12 @@ from sklearn.svm import SVC, SVR, NuSVR
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_labels, check_target, check_two_classes
+from .._checks import check_flag, check_labels, check_target, check_two_classes
 from ..kernels import Kernel
-from ..path import Solution
+from ..path import Path, Solution
 from ..selection import Family
+from ..selection.classes import CODINGS
+from ..selection.several import ClassFamily, Paths
 from ._base import PathEstimator
 
 Floats = NDArray[np.float64]
@@ -25,6 +28,11 @@ Floats = NDArray[np.float64]
 TIGHT = 1e-10
 ABOVE_FLOOR = 100.0
 OF_LIBSVM = ("linear", "poly", "rbf", "sigmoid")  # kernels; others are handed over as functions
+
+
+def _is_path(gamma: Any) -> bool:
+    """Whether gamma is to be chosen too."""
+    return isinstance(gamma, str) and gamma == "path"
 
 
 class _PathMachine(PathEstimator):
@@ -50,17 +58,26 @@ class _PathMachine(PathEstimator):
         return {name: getattr(self, name) for name in names}
 
     @property
+    def _takes_sparse(self) -> bool:
+        return isinstance(self.kernel, str) and not self._precomputed
+
+    @property
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _learn(self, family: Family, solution: Solution) -> None:
+        self._keep(family, [solution])
+
+    def _keep(self, family: Family, models: Sequence[Solution]) -> None:
+        """Keep the models of all problems: one row of `dual_coef_` each."""
+        coef = np.array([model.coef for model in models])
         self.C_ = 1.0 / self.lambda_
-        self.support_ = solution.support
-        self.dual_coef_ = solution.coef[None, self.support_]
-        self.intercept_ = np.array([solution.intercept])
+        self.support_ = np.flatnonzero(coef.any(axis=0))
+        self.dual_coef_ = coef[:, self.support_]
+        self.intercept_ = np.array([model.intercept for model in models])
         self.support_vectors_ = np.empty((0, 0)) if self._precomputed else family.X[self.support_]
         self._kernel = family.kernel
-        self._data = (family.X, self.path_.y, self.path_.weight)
+        self._data = (family.X, family.y, family.cost)
 
     @property
     def coef_(self) -> Floats:
@@ -76,16 +93,44 @@ class _PathMachine(PathEstimator):
         return self._kernel
 
     def _f(self, X: ArrayLike) -> Floats:
+        """f of each problem, one column each."""
         points = self._inputs(X)
         if self._precomputed:
             cross = points[:, self.support_]
         elif len(self.support_) == 0:
-            cross = np.empty((len(points), 0))
+            cross = np.empty((points.shape[0], 0))
         else:
             cross = self._known_kernel.cross(points, self.support_vectors_)
-        coef, largest = self.dual_coef_[0], np.abs(cross).max(axis=1, initial=0.0)
-        f = cross @ coef + self.intercept_[0]
-        return self.path_.terms.rounded(f, np.abs(coef).sum(), largest)
+        f = cross @ self.dual_coef_.T + self.intercept_
+        return self._rounded(f, np.abs(cross).max(axis=1, initial=0.0))
+
+    def _rounded(self, f: Floats, largest: Floats) -> Floats:
+        """f, 0 where it is not told from 0; `largest`: |k(x_i, x)| at each point."""
+        sums = np.abs(self.dual_coef_).sum(axis=1)
+        columns = [
+            path.terms.rounded(column, size, largest)
+            for path, column, size in zip(self._paths, f.T, sums)
+        ]
+        return np.column_stack(columns)
+
+    @property
+    def _paths(self) -> Sequence[Path]:
+        """One for each problem."""
+        return [self.path_]
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        """Choose the width of the kernel too."""
+        from .search import search_width  # which knows estimators such as this one
+
+        found = search_width(self, X, y, sample_weight, groups)
+        for name, value in found.items():
+            setattr(self, name, value)
+        return self
+
+    @property
+    def _settled(self) -> bool:
+        """Whether gamma is a number: the kernel is then the same in all folds."""
+        return not isinstance(self.gamma, str)
 
     def _hand_over(self, make: Any) -> Any:
         """A model of scikit-learn with the same kernel and C, fitted to what LIBSVM can reach."""
@@ -94,8 +139,10 @@ class _PathMachine(PathEstimator):
             raise ValueError(
                 "intercept=False cannot be handed over: scikit-learn's models always have one"
             )
-        floor = float(self.path_.certificate(self.lambda_).floor)
+        floor = max(float(path.certificate(self.lambda_).floor) for path in self._paths)
         options = self._kernel_options()
+        if _is_path(self.gamma):
+            options["gamma"] = self.gamma_
         if not self._precomputed and not callable(self.kernel):
             settled = self._known_kernel.spec()
             options |= {k: v for k, v in settled.items() if k in options}
@@ -108,34 +155,46 @@ class _PathMachine(PathEstimator):
 
     def _with_intercept(self, model: Any) -> Any:
         """LIBSVM takes any of an interval of optimal intercepts; it is given this model's own."""
-        low, high = self.path_.at(self.lambda_).intercept_interval
-        if low < high:
+        ends = np.array([path.at(self.lambda_).intercept_interval for path in self._paths])
+        is_open = ends[:, 0] < ends[:, 1]
+        if is_open.any():
             # LIBSVM predicts with another copy, of the other sign where there are two classes.
-            sign = -1.0 if isinstance(model, SVC) else 1.0
-            model.intercept_ = self.intercept_.copy()
-            model._intercept_ = sign * self.intercept_
+            sign = -1.0 if isinstance(model, SVC) and len(self._paths) == 1 else 1.0
+            model.intercept_ = np.where(is_open, self.intercept_, model.intercept_)
+            model._intercept_ = sign * model.intercept_
         return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = self._takes_sparse
         return tags
 
 
 class PathSVC(ClassifierMixin, _PathMachine):
-    """C-SVM for two classes that chooses lambda = 1/C: the exact minimiser of a criterion.
+    """C-SVM that chooses lambda = 1/C: the exact minimiser of a criterion.
 
         min  lambda/2 |f|^2 + sum_i w_i max(0, 1 - y_i (f(x_i) + b)),      C = 1/lambda
 
     The cross-validated loss is known for every lambda, so no grid is needed and none can do better.
+    Several classes are told apart by problems of two on the same kernel matrix.
 
     Parameters
     ----------
     kernel, gamma, degree, coef0, class_weight : as in sklearn.svm.SVC
         gamma="scale" uses the weighted variance of the rows a model is trained on: in each fold
-        that of its training rows, as GridSearchCV(SVC()) does.
+        that of its training rows, as GridSearchCV(SVC()) does. gamma="path" chooses gamma too, on
+        a continuous range around "scale"; see `PathSearchCV`, of which it is the short form.
     intercept : bool
         Whether f has an intercept, unpenalised.
+    multi_class : "ovo" or "ovr"
+        How several classes are told apart: one against one with votes, as in sklearn.svm.SVC, or
+        one against rest with the largest f.
+    joint : bool
+        Several classes: one lambda for all problems, the minimiser of the cross-validated error of
+        the labels; or (False) one for each, by its own error, with the kernel of all rows.
+    decision_function_shape : "ovr" or "ovo"
+        As in sklearn.svm.SVC; see `decision_function`.
     cv : int, splitter, list of (train, test), or Criterion
         Folds as in scikit-learn, or one of the criteria of `chemin.selection`, which then brings
         its own scoring and n_jobs.
@@ -148,7 +207,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     tolerance : float or None
         For choose="sparsest", in units of the loss; None: one standard error.
     start, stop : float or None
-        The ends of the path in lambda; see `chemin.svc_path`.
+        The ends of the path in lambda; see `chemin.svc_path`. Without a stop folds are walked on
+        until the minimum lies well inside.
     n_jobs : int or None
         Threads for the folds.
     max_events : int or None
@@ -159,16 +219,22 @@ class PathSVC(ClassifierMixin, _PathMachine):
     Attributes
     ----------
     lambda_, C_ : float
-        The chosen value, and `1/lambda_`.
+        The chosen value, and `1/lambda_`. With joint=False an array, one for each problem.
     curve_ : Curve
         The criterion over all lambda.
+    curves_ : list of Curve
+        Several classes with joint=False: one for each problem, in place of `curve_`.
     path_ : Path
-        The path on all rows.
-    classes_ : ndarray of shape (2,)
+        The path on all rows; of several classes `Paths`, a sequence with one for each problem.
+    classes_ : ndarray
     support_ : ndarray of int
         Rows that are support vectors.
+    gamma_, search_ : float, PathSearchCV
+        With gamma="path": the chosen width, and the search.
     support_vectors_, dual_coef_, intercept_, coef_ : ndarray
-        As in sklearn.svm.SVC; `coef_` for the linear kernel only.
+        `f = K dual_coef_.T + intercept_`, K between points and support vectors: one row a problem.
+        `coef_` for the linear kernel only. Of several classes one against one, problems and signs
+        are those of sklearn.svm.SVC.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has names for all its columns.
@@ -183,6 +249,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     """
 
     _problem = "svc"
+    path_: Any  # Path, or Paths of several classes
+    lambda_: Any  # a number, or an array of several
 
     def __init__(
         self,
@@ -193,6 +261,9 @@ class PathSVC(ClassifierMixin, _PathMachine):
         coef0: float = 0.0,
         class_weight: Any = None,
         intercept: bool = True,
+        multi_class: str = "ovo",
+        joint: bool = True,
+        decision_function_shape: str = "ovr",
         cv: Any = 5,
         scoring: Any = None,
         choose: str = "min",
@@ -209,6 +280,9 @@ class PathSVC(ClassifierMixin, _PathMachine):
         self.coef0 = coef0
         self.class_weight = class_weight
         self.intercept = intercept
+        self.multi_class = multi_class
+        self.joint = joint
+        self.decision_function_shape = decision_function_shape
         self.cv = cv
         self.scoring = scoring
         self.choose = choose
@@ -230,51 +304,104 @@ class PathSVC(ClassifierMixin, _PathMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) when kernel="precomputed"
-        y : array-like of n labels, two classes
+        X : array-like or sparse matrix of shape (n, d), or (n, n) when kernel="precomputed"
+        y : array-like of n labels, two classes or more
         sample_weight : array-like of shape (n,) or None
             In training and in the scores; a weight of 0 is a removed row.
         groups : array-like of shape (n,) or None
             For splitters that keep groups together.
         """
         with self._whole_or_nothing():
-            points = self._first_inputs(X)
-            labels, self.classes_ = _two_classes(y, len(points))
-            self._choose(points, labels, sample_weight, groups)
+            if _is_path(self.gamma):
+                return self._search(X, y, sample_weight, groups)
+            points, labels = self._checked(X, y)
+            choose = self._choose_each if self._several and not self.joint else self._choose
+            choose(points, labels, sample_weight, groups)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        self._check_shapes()
+        points = self._first_inputs(X)
+        labels, self.classes_ = _classes(y, points.shape[0])
+        return points, labels
 
     def _spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept, "class_weight": self.class_weight}
 
+    def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        if not self._several:
+            return super()._family(X, y, sample_weight)
+        options = self._kernel_options() | self._walk_options() | self._spec()
+        return ClassFamily(
+            self._problem, X, y, sample_weight=sample_weight, coding=self.multi_class, **options
+        )
+
+    def _learn(self, family: Family, solution: Any) -> None:
+        self._keep(family, solution if self._several else [solution])
+
+    def _choose_each(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        """Choose a value for each problem by itself, and learn the models there."""
+        family = self._family(X, y, sample_weight)
+        assert isinstance(family, ClassFamily)
+        criterion, problems = self._criterion(groups), range(len(family.coding))
+        family.prepare()
+        self.curves_ = [criterion(family.of_problem(k)) for k in problems]
+        self.path_ = Paths([curve.path for curve in self.curves_], self.classes_, family.coding)
+        self.lambda_ = np.array([c.choose(self.choose, self.tolerance) for c in self.curves_])
+        self._keep(family, [p.at(v) for p, v in zip(self.path_, self.lambda_)])
+
+    @property
+    def _several(self) -> bool:
+        return len(self.classes_) > 2
+
+    @property
+    def _paths(self) -> Sequence[Path]:
+        return self.path_ if self._several else [self.path_]
+
     def decision_function(self, X: ArrayLike) -> Floats:
-        """f(x) for each row; positive for classes_[1]."""
-        return self._f(X)
+        """f(x) for each row: of two classes one number, positive for classes_[1].
+
+        Of several classes as in scikit-learn's SVC: with multi_class="ovo" one column a class, made
+        of votes and f, or, with decision_function_shape="ovo", one column a pair, positive for its
+        first class. With multi_class="ovr" one column a class, f itself.
+        """
+        f = self._f(X)
+        if not self._several:
+            return f[:, 0]
+        return self.path_.coding.decision(f, self.decision_function_shape)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Labels; f = 0 gives classes_[0]."""
+        """Labels. Of two classes f = 0 gives classes_[0].
+
+        Of several classes the one with most votes, or with the largest f; of equals the first.
+        """
         f = self._f(X)
-        return np.asarray(self.classes_[(f > 0).astype(np.intp)])
+        numbers = self.path_.coding.labels(f) if self._several else (f[:, 0] > 0).astype(np.intp)
+        return np.asarray(self.classes_[numbers])
 
     def to_sklearn(self) -> SVC:
         """The chosen model as sklearn.svm.SVC(C=C_), fitted on the same rows and weights."""
-        return self._hand_over(SVC)
+        if self._several and (self.multi_class != "ovo" or not self.joint):
+            raise ValueError(
+                "several classes can be handed over with multi_class='ovo' and joint=True alone: "
+                "scikit-learn's SVC is one against one and has one C, got "
+                f"multi_class={self.multi_class!r}, joint={self.joint!r}"
+            )
+        return self._hand_over(partial(SVC, decision_function_shape=self.decision_function_shape))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    def _check_shapes(self) -> None:
+        for name in ("multi_class", "decision_function_shape"):
+            if getattr(self, name) not in CODINGS:
+                raise ValueError(f"{name} must be 'ovo' or 'ovr', got {getattr(self, name)!r}")
+        check_flag(self.joint, "joint")
 
 
-def _two_classes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Labels as they are, and the two classes."""
+def _classes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Labels as they are, and the classes."""
     labels = check_labels(y, n)
     classes = np.unique(labels)
     if len(classes) > 2 and type_of_target(labels) == "multiclass":
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: y has "
-            f"{len(classes)} classes, expected 2 (for several, wrap PathSVC in "
-            "sklearn.multiclass.OneVsOneClassifier)."
-        )
+        return labels, classes
     signs, classes = check_two_classes(labels, n)
     return classes[(signs > 0).astype(np.intp)], classes
 
@@ -291,13 +418,18 @@ class _PathRegressor(RegressorMixin, _PathMachine):
     ) -> Self:
         """Choose lambda and learn the model; the parameters are those of `PathSVC.fit`."""
         with self._whole_or_nothing():
-            points = self._first_inputs(X)
-            self._choose(points, check_target(y, len(points)), sample_weight, groups)
+            if _is_path(self.gamma):
+                return self._search(X, y, sample_weight, groups)
+            self._choose(*self._checked(X, y), sample_weight, groups)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        points = self._first_inputs(X)
+        return points, check_target(y, points.shape[0])
 
     def predict(self, X: ArrayLike) -> Floats:
         """f(x) for each row."""
-        return self._f(X)
+        return self._f(X)[:, 0]
 
 
 class PathSVR(_PathRegressor):

@@ -235,6 +235,7 @@ def f_at(blocks: Iterable[Segments], u: Floats) -> Floats:
     u0, u1 = (np.concatenate([getattr(block, name) for block in known]) for name in ("u0", "u1"))
     low = np.minimum(u0, u1)
     order = np.argsort(low)
+    order = order[(u0 != u1)[order]]  # ends that only the parameter tells apart
     u = np.clip(u, low.min(), np.maximum(u0, u1).max())
     k = order[np.searchsorted(low[order], u, "right") - 1]
     s = np.clip((u - u0[k]) / (u1[k] - u0[k]), 0.0, 1.0)

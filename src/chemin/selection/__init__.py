@@ -17,6 +17,7 @@ from .information import InformationCriterion
 from .losses import EXACT
 from .machines import MachineCriterion, TunedWidths, machine_folds, tune_widths
 from .on_path import LeaveOneOutOnPath
+from .several import ClassFamily, Paths
 from .tunable import Folds, kernel_ridge_folds, logistic_folds
 from .tuning import QuadraticCriterion, SmoothCriterion, Tuned, tune
 
@@ -26,6 +27,7 @@ __all__ = [
     "EXACT_SCORES",
     "Bootstrap632",
     "BootstrapLeaveOneOut",
+    "ClassFamily",
     "Criterion",
     "CrossValidation",
     "Curve",
@@ -37,6 +39,7 @@ __all__ = [
     "LeaveOneOut",
     "LeaveOneOutOnPath",
     "MachineCriterion",
+    "Paths",
     "QuadraticCriterion",
     "SmoothCriterion",
     "Split",

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -24,12 +23,13 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..engine import ROUND_OFF
 from ..path import Path
-from ..segments import f_at
+from ..segments import Coordinate, f_at
 from . import scorers
 from .curve import Curve
 from .family import Family, Rows
 from .losses import Loss
 from .piecewise import Floats, Piecewise, total
+from .several import ClassFamily, Paths
 
 # Kernel machines in lambda are known up to infinity; a choice must be a number. So far above the
 # starts of all paths f has moved by this part of what is left, and nothing else happens.
@@ -39,6 +39,11 @@ SAME = 1e-12
 # A scorer is called at no more values than this in each fold, evenly among breakpoints and
 # midpoints: a call takes a millisecond or more.
 MOST_VALUES = 500
+# Where no stop is given and criteria walk on: by this factor at a time, to this part of the start,
+# or until the minimum lies so far above the end (and the loss has risen by a standard error).
+ONWARD = 0.1
+DEEPEST = 1e-9
+WELL_INSIDE = 10.0
 # Weight of the bootstrap in the 0.632 criterion: the chance of a point to be in a resample,
 # 1 - 1/e, as it is rounded there.
 SHARE_632 = 0.632
@@ -60,6 +65,19 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Span:
+    """What a curve asks of a path, without the path."""
+
+    parameter: str
+    coordinate: Coordinate
+    start: float
+    stop: float
+    closed_above: bool
+    problem: Any
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Walked:
     """The ends of a trial's path, and its loss over the path, or the path itself.
 
@@ -70,9 +88,11 @@ class Walked:
     stop: float
     complete: bool
     reason: str = ""  # for which it ended
+    last: Any = None  # the state at the stop, from which it can be carried on
+    span: Span | None = None
     loss: Piecewise | None = None  # of an exact loss
     undecided: int = 0  # test points with f = 0, to round-off, on a whole stretch
-    path: Path | None = None  # for any other score
+    path: Path | Paths | None = None  # for any other score
 
 
 class Criterion(ABC):
@@ -104,7 +124,7 @@ class Criterion(ABC):
     def __call__(self, family: Family) -> Curve:
         """The curve of this criterion for a family of paths."""
         scorers.check_scoring(self.scoring)
-        return _Run(self, family).curve()
+        return Run(self, family).curve()
 
     def with_groups(self, groups: ArrayLike) -> Criterion:
         """The same criterion with groups of rows that are kept together, where it can use them."""
@@ -300,6 +320,17 @@ class Work:
     loss: Loss | None  # None: any other score
     pooled: bool
 
+    @classmethod
+    def of(cls, family: Family, criterion: Criterion) -> Work:
+        """What a criterion asks for on a family."""
+        scoring = criterion.scoring
+        loss = scorers.find_loss(scoring, family.problem, family.classifier)
+        if isinstance(family, ClassFamily):
+            loss = scorers.for_several_classes(loss, family)
+        if loss is None and scoring is None:  # the default is a score without exact curves
+            scoring = family.problem.criterion
+        return cls(family, scoring, loss, criterion.pooled)
+
     def walk_all(self) -> Path:
         """The path on all rows."""
         return self.family.walk(None)
@@ -312,24 +343,63 @@ class Work:
             raise ValueError(f"{trial.name}, {len(trial.train)} rows: {error}") from error
         if not np.isfinite(path.start):
             raise ValueError(f"{trial.name}: its path is empty: {path.reason}")
+        return self._judged(trial, path)
+
+    def _judged(self, trial: Trial, path: Path | Paths) -> Walked:
         share = self.family.share(trial.train, trial.times)
-        ends = path.start / share, path.stop / share, path.complete, path.reason
+        state = None if path.problem.closed else path.state(path.stop)
+        ends = path.start / share, path.stop / share
+        kind = type(path.problem)
+        span = Span(path.parameter, path.coordinate, *ends, path.closed_above, kind, path.reason)
+        walked = Walked(*ends, path.complete, path.reason, state, span)
         if self.loss is None:
-            return Walked(*ends, path=path)
+            return replace(walked, path=path)
         loss, undecided = self._exact_loss(self.loss, trial, path)
         loss = loss.stretched(share if path.coordinate.inverse else 1.0 / share)
-        return Walked(*ends, loss=loss, undecided=undecided)
+        return replace(walked, loss=loss, undecided=undecided)
 
-    def _exact_loss(self, loss: Loss, trial: Trial, path: Path) -> tuple[Piecewise, int]:
+    def walk_on(self, trial: Trial, so_far: Walked, stop: float) -> Walked:
+        """A trial carried on to another stop, a value of the family."""
+        if so_far.path is not None:
+            own = stop * self.family.share(trial.train, trial.times)
+            return self._judged(trial, so_far.path.further(own))
+        if so_far.last is None:  # solutions that are known without a walk
+            return self.walk(trial, stop=stop)
+        path = self.family.walk(trial.train, trial.times, stop=stop, onward=so_far.last)
+        if not np.isfinite(path.start):
+            return replace(so_far, complete=False, reason=path.reason)
+        more = self._judged(trial, path)
+        assert so_far.loss is not None and more.loss is not None
+        return replace(
+            more,
+            start=so_far.start,
+            span=so_far.span,
+            loss=so_far.loss.joined(more.loss),
+            undecided=max(so_far.undecided, more.undecided),
+        )
+
+    def has_events(self, trial: Trial, so_far: Walked, lowest: float) -> bool:
+        """Whether the path of a trial has events below its lower end, down to the lowest value."""
+        ask: dict[str, Any] = {"stop": lowest, "max_events": 1, "onward": so_far.last}
+        if so_far.stop > so_far.start:
+            ask |= {"start": so_far.start, "onward": None}
+        path = self.family.walk(trial.train, trial.times, **ask)
+        return path.n_events > 0
+
+    def _exact_loss(self, loss: Loss, trial: Trial, path: Path | Paths) -> tuple[Piecewise, int]:
         y = self._target(path)
         try:
             omega = self._omega(loss, y, trial)
         except ValueError as error:
             raise ValueError(f"{trial.name}: {error}") from None
         cross = self.family.cross(trial.train, trial.test, trial.times)
+        if isinstance(path, Paths):
+            return _errors(path, cross, y[trial.test], omega)
         return loss.judged(path, cross, y[trial.test], omega)
 
-    def _target(self, path: Path) -> Floats:
+    def _target(self, path: Path | Paths) -> Any:
+        if isinstance(self.family, ClassFamily):
+            return self.family.numbers
         if path.classes_ is None:
             return np.asarray(self.family.y, dtype=float)
         return np.where(self.family.y == path.classes_[1], 1.0, -1.0)
@@ -346,12 +416,13 @@ class Work:
         # The mean over n folds of n omega_i is the pooled loss; the training rows are one loss.
         return omega[trial.test] * (len(used) if trial.fold != EVERY else 1.0)
 
-    def score(self, trial: Trial, path: Path, values: Floats) -> Piecewise:
+    def score(self, trial: Trial, path: Path | Paths, values: Floats) -> Piecewise:
         """Minus the score at some values, straight between them."""
         family, u = self.family, path.coordinate.to_u(values)
         own = values * family.share(trial.train, trial.times)
         cross = family.cross(trial.train, trial.test, trial.times)
-        f = f_at(path.segments(cross), path.coordinate.to_u(own))
+        at = path.coordinate.to_u(own)
+        f = path.f_at(cross, at) if isinstance(path, Paths) else f_at(path.segments(cross), at)
         X, y = family.inputs(trial.train, trial.test), family.y[trial.test]
         weight = family.weight[trial.test]
         try:
@@ -362,29 +433,77 @@ class Work:
         return Piecewise.through(u[order], loss[order])
 
 
+def _errors(paths: Paths, cross: Floats, y: Any, omega: Floats) -> tuple[Piecewise, int]:
+    """The weighted 0/1 error of several classes over all values, and how many are undecided."""
+    parts = [(some, steps) for some, steps in paths.labels(cross)]
+    errors = [steps.error(y[some], omega[some]) for some, steps in parts]
+    return total(errors).without_repetitions(), sum(steps.undecided for _, steps in parts)
+
+
 # ---------------------------------------------------------------------- all trials
 
 
-class _Run:
-    """One criterion on one family."""
+class Run:
+    """One criterion on one family, or on folds that have families of their own.
 
-    def __init__(self, criterion: Criterion, family: Family) -> None:
-        self.criterion, self.family = criterion, family
-        self.trials = criterion.trials(family)
-        loss = scorers.find_loss(criterion.scoring, family.problem, family.classifier)
-        self.scoring = criterion.scoring
-        if loss is None and self.scoring is None:  # the default is a score without exact curves
-            self.scoring = family.problem.criterion
-        self.work = Work(family, self.scoring, loss, criterion.pooled)
-        if loss is None:
+    Parameters
+    ----------
+    criterion : Criterion
+    family : Family
+        Of the path on all rows, and of all trials unless `works` says otherwise.
+    works, trials, walks : lists or None
+        One entry for each trial: who does it, the trial, and what has been walked already.
+    rise : float
+        Where paths walk on: until the loss has risen by so many standard errors.
+    """
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        family: Family,
+        works: list[Work] | None = None,
+        trials: list[Trial] | None = None,
+        walks: list[Walked] | None = None,
+        rise: float = 1.0,
+    ) -> None:
+        self.criterion, self.family, self.walks, self.rise = criterion, family, walks, rise
+        self.trials = criterion.trials(family) if trials is None else trials
+        self.work = Work.of(family, criterion)
+        self.scoring = self.work.scoring
+        self.works = [self.work] * len(self.trials) if works is None else works
+        if self.work.loss is None:
             self._warn_of_weights()
 
+    def _jobs(self, walks: list[Walked], method: str, *more: Any) -> list[Any]:
+        """What every trial's worker does next, with what it has walked."""
+        return [
+            delayed(getattr(work, method))(trial, walk, *more)
+            for work, trial, walk in zip(self.works, self.trials, walks)
+        ]
+
     def curve(self) -> Curve:
-        loss, scoring = self.work.loss, self.scoring
         path, walks = self._walks()
+        curve = self._curve(path, walks)
+        while self._must_go_on(curve, path, walks):
+            path, walks = self._further(path, walks, ONWARD * curve.range[0])
+            curve = self._curve(path, walks)
+        self._warn_of_end(path, walks, curve.range[0])
+        self.family.remember(path)
+        if not curve.at_lower_end:
+            return curve
+        return self._curve(path, walks, goes_on=self._goes_on(path, walks, curve.range[0]))
+
+    def of_folds(self) -> Curve:
+        """The curve of walks that are known, without the path on all rows; parameter lambda."""
+        assert self.walks is not None
+        span = self.walks[0].span
+        return self._curve(span, self.walks)  # type: ignore[arg-type]
+
+    def _curve(self, path: Path, walks: list[Walked], **more: Any) -> Curve:
+        """The curve of what has been walked."""
+        loss, scoring = self.work.loss, self.scoring
         low, high, top = self._range(path, walks)
-        make = partial(
-            Curve,
+        return Curve(
             self._folds(self._functions(walks, low, top)),
             path,
             range=(low, high),
@@ -395,19 +514,37 @@ class _Run:
             exact=loss is not None,
             on_boundary=sum(walk.undecided for walk in walks),
             endless=path.closed_above and not path.coordinate.to_infinity and high == top,
+            **more,
         )
-        curve = make()
-        return make(goes_on=self._goes_on(path, low)) if curve.at_lower_end else curve
 
-    def _goes_on(self, path: Path, low: float) -> bool:
-        """Whether a path has events below the range; asked for a minimum at its lower end only."""
-        if path.goes_on:
-            return True
+    def _must_go_on(self, curve: Curve, path: Path, walks: list[Walked]) -> bool:
+        """Whether a better value may lie below the end, and is worth the walk."""
+        if not self.family.walk_on or path.stop > path.start or path.problem.closed:
+            return False
+        low = curve.range[0]
+        done = not path.complete or not all(walk.complete for walk in walks)
+        done |= not ONWARD * low >= (1 - SAME) * DEEPEST * curve.path.start
+        return (
+            not done
+            and not curve.is_inside(WELL_INSIDE, self.rise)
+            and self._goes_on(path, walks, low)
+        )
+
+    def _further(self, path: Path, walks: list[Walked], stop: float) -> tuple[Path, list[Walked]]:
+        """All paths carried on to another stop."""
+        jobs = self._jobs(walks, "walk_on", stop)
+        found = self._parallel([delayed(path.further)(stop), *jobs])
+        return found[0], found[1:]
+
+    def _goes_on(self, path: Path, walks: list[Walked], low: float) -> bool:
+        """Whether a path has events below the range."""
         ends = path.problem.default_range
         lowest = 0.0 if ends is None else ends[0]
-        ask = {"start": low, "stop": lowest, "max_events": 1}
-        return low > lowest and any(
-            self.family.walk(trial.train, trial.times, **ask).n_events > 0 for trial in self.trials
+        if path.goes_on or not low > lowest:
+            return path.goes_on
+        every = zip(self.works, self.trials, walks)
+        return any(
+            walk.complete and work.has_events(trial, walk, lowest) for work, trial, walk in every
         )
 
     def _warn_of_weights(self) -> None:
@@ -427,20 +564,23 @@ class _Run:
         """The path on all rows, and the walks of all trials: at once, the longest first.
 
         Without a stop each goes to 1e-4 of its own start; one that did not go as far as the path
-        on all rows is walked again.
+        on all rows is carried on.
         """
         self.family.prepare()
-        known, walk = self.family.known_path, delayed(self.work.walk)
-        first = [] if known is not None else [delayed(self.work.walk_all)()]
-        found = self._parallel([*first, *(walk(trial) for trial in self.trials)])
-        path, walks = (known, found) if known is not None else (found[0], found[1:])
+        known = self.family.known_path
+        jobs = [] if known is not None else [delayed(self.work.walk_all)()]
+        if self.walks is None:
+            jobs += [delayed(work.walk)(trial) for work, trial in zip(self.works, self.trials)]
+        found = self._parallel(jobs)
+        path = found.pop(0) if known is None else known
+        walks = found if self.walks is None else list(self.walks)
         if np.isnan(path.start):
             raise ValueError(f"the path on all rows is empty: {path.reason}")
-        self.family.remember(path)
         if self.family.stop is None:
             wanted = path.stop * (1 + SAME)
             short = [k for k, w in enumerate(walks) if w.complete and w.stop > wanted]
-            again = self._parallel(walk(self.trials[k], stop=path.stop) for k in short)
+            on = self._jobs(walks, "walk_on", path.stop)
+            again = self._parallel(on[k] for k in short)
             for k, walked in zip(short, again):
                 walks[k] = walked
         return path, walks
@@ -454,12 +594,6 @@ class _Run:
         low, top = max(stops), max(starts)
         if low <= full.stop * (1 + SAME):
             low = full.stop
-        if self._ended_early(full, walks):
-            warnings.warn(
-                f"a path ended early, and the curve with it, at {full.parameter} = {low:.4g}"
-                + ("" if full.complete else f": {full.reason}"),
-                stacklevel=5,
-            )
         if not low < top:
             ended = [full.reason, *(walk.reason for walk in walks)][int(np.argmax(stops))]
             raise ValueError(
@@ -471,6 +605,14 @@ class _Run:
         above = ABOVE * top if full.coordinate.to_infinity else top
         highest = full.problem.highest_value
         return low, (highest if np.isfinite(highest) else above), top
+
+    def _warn_of_end(self, full: Path, walks: list[Walked], low: float) -> None:
+        if full.stop <= full.start and self._ended_early(full, walks):
+            warnings.warn(
+                f"a path ended early, and the curve with it, at {full.parameter} = {low:.4g}"
+                + ("" if full.complete else f": {full.reason}"),
+                stacklevel=5,
+            )
 
     def _ended_early(self, full: Path, walks: list[Walked]) -> bool:
         """Whether a path did not come as far as it was asked to.
@@ -489,11 +631,14 @@ class _Run:
         if self.work.loss is not None:
             return exact
         paths = [walk.path for walk in walks if walk.path is not None]
-        shares = [self.family.share(trial.train, trial.times) for trial in self.trials]
+        shares = [
+            work.family.share(trial.train, trial.times)
+            for work, trial in zip(self.works, self.trials)
+        ]
         knots = [path.breakpoints / share for path, share in zip(paths, shares)]
         values = knots_and_middles(knots, low, top)
-        score = delayed(self.work.score)
-        return self._parallel(score(*pair, values) for pair in zip(self.trials, paths))
+        every = zip(self.works, self.trials, paths)
+        return self._parallel(delayed(w.score)(trial, path, values) for w, trial, path in every)
 
     def _folds(self, functions: list[Piecewise]) -> list[Piecewise]:
         """The loss of each fold from those of its trials."""

@@ -113,6 +113,10 @@ class Curve:
         """
         return _plain(self._best - self(values))
 
+    def fold_scores(self, value: float) -> Floats:
+        """The score of each fold at one value, with scikit-learn's sign."""
+        return np.asarray(self._best - self.per_fold(value))
+
     def per_fold(self, values: ArrayLike) -> Floats:
         """The loss of each fold: shape (folds,) + that of the values."""
         u = self._checked(values)
@@ -239,6 +243,22 @@ class Curve:
         low, high = self.interval
         return bool(low <= self.range[0] or high >= self.range[1])
 
+    def is_inside(self, factor: float, rise: float = 1.0) -> bool:
+        """Whether the minimum lies this factor above the lower end, and the loss rises below it.
+
+        By `rise` standard errors at least, somewhere between the end and the minimum. A loss of 0
+        cannot become smaller.
+        """
+        if self.exact and self.minimum <= 0:
+            return True
+        low = self.interval[0]
+        if self.at_lower_end or low < factor * self.range[0]:
+            return False
+        below = np.append(self.knots[self.knots < low], self.range[0])
+        error = self.standard_error(self.minimiser)
+        error = float(error) if np.isfinite(error) else 0.0
+        return bool(np.max(self(below)) >= self.minimum + rise * error)
+
     # ------------------------------------------------------------------ other choices
 
     def one_se(self) -> float:
@@ -339,8 +359,13 @@ class Curve:
         """How many coefficients of the model on all rows are not zero."""
         v = np.atleast_1d(np.asarray(values, dtype=float))
         chunks = [v[i : i + 256] for i in range(0, len(v), 256)]
-        counts = [np.count_nonzero(self._path.coefficients(c)[0], axis=0) for c in chunks]
-        return np.concatenate(counts)
+        return np.concatenate([self._counts(c) for c in chunks])
+
+    def _counts(self, values: Floats) -> NDArray[np.intp]:
+        some = self._path.coefficients(values)[0] != 0
+        if some.ndim == 3:  # of several problems: rows that any of them needs
+            some = some.any(axis=0)
+        return np.count_nonzero(some, axis=0)
 
     def choose(self, how: str, tolerance: float | None = None) -> float:
         """The value by name: "min", "one_se" or "sparsest"."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -10,10 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import api
-from .._checks import check_matrix, check_two_classes, check_weights, class_weights
+from .._checks import (
+    check_matrix,
+    check_points,
+    check_two_classes,
+    check_weights,
+    class_weights,
+)
 from ..engine import Reason
 from ..kernels import Kernel, Precomputed, make_kernel
-from ..path import Path
+from ..path import Data, Path
 from ..problems import PROBLEMS, Problem
 from ..walk import check_walk, make_data, make_spec, walk_path
 from .piecewise import Floats
@@ -22,6 +29,18 @@ KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0")
 WALK_OPTIONS = ("start", "stop", "max_events", "verbose", "check_psd")
 
 Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a path is walked from."""
+
+    rows: Rows
+    X: Floats
+    weight: Floats
+    kernel: Kernel | None
+    gram: Floats | None  # where it is known
+    walk: dict[str, Any]  # start, stop, ...
 
 
 class Family:
@@ -72,11 +91,16 @@ class Family:
         check_walk(self.name, self.spec, self.options)
         given = similar.get("kernel", "rbf")
         label = "K" if isinstance(given, str) and given == "precomputed" else "X"
-        self.X = given.points(X) if isinstance(given, Kernel) else check_matrix(X, label)
+        if isinstance(given, Kernel):
+            self.X = given.points(X)
+        else:
+            by_name = self.problem.has_kernel and label == "X" and not callable(given)
+            self.X = (check_points if by_name else check_matrix)(X, label)
         self.y = y if isinstance(y, np.ndarray) else np.asarray(y)
-        if len(self.y) != len(self.X):
-            raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self.X)} rows")
-        self.weight = check_weights(sample_weight, len(self.X))
+        if len(self.y) != len(self):
+            raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self)} rows")
+        self.weight = check_weights(sample_weight, len(self))
+        self.walk_on = False  # without a stop, criteria walk on until the minimum lies inside
         self._similar = similar
         self.kernel: Kernel | None = None
         if self.problem.has_kernel:
@@ -106,7 +130,7 @@ class Family:
         return class_weights(self.class_weight, signs, classes, self.weight)
 
     def __len__(self) -> int:
-        return len(self.X)
+        return int(self.X.shape[0])
 
     def __repr__(self) -> str:
         kernel = "" if self.kernel is None else f", {self.kernel!r}"
@@ -120,6 +144,10 @@ class Family:
     @cached_property
     def _without_gram(self) -> bool:
         return self.kernel is None or self.kernel.factor(self.X) is not None
+
+    def know_gram(self, gram: Floats) -> None:
+        """Take a kernel matrix that was computed elsewhere."""
+        vars(self)["gram"] = gram
 
     def prepare(self) -> None:
         """Compute what all paths share, before several workers ask for it."""
@@ -150,9 +178,17 @@ class Family:
     def walk(self, rows: Rows | None, weight: Floats | None = None, **options: Any) -> Path:
         """The path on some rows (None: all), whose own weights are multiplied by `weight`.
 
-        Its parameter is its own (see `share`); start and stop are values of the family.
+        Its parameter is its own (see `share`); start and stop are values of the family. With
+        `onward`, what `Path.state` gave of the path on the same rows, the walk carries on there.
         """
-        walk = self.options | options
+        given = self._given(rows, weight, self.options | options)
+        data, signs = make_data(
+            self.name, given.X, self.y[given.rows], given.weight, given.kernel, self.class_weight
+        )
+        return self._walked(data, signs, given)
+
+    def _given(self, rows: Rows | None, weight: Floats | None, walk: dict[str, Any]) -> Given:
+        """What a path on some rows (None: all) is walked from."""
         if rows is None:
             rows = np.arange(len(self))
             X, K, kernel = self.X, None if self._without_gram else self.gram, self.kernel
@@ -163,11 +199,12 @@ class Family:
             X, kernel = self.X[rows], self.kernel_on(rows, weight)
             read = kernel == self.kernel and not self._without_gram
             K = self.gram[np.ix_(rows, rows)] if read else None
-        w = self._weights(rows, weight)
         if K is not None and isinstance(kernel, Precomputed):
             X = K
-        data, signs = make_data(self.name, X, self.y[rows], w, kernel, self.class_weight)
-        path = walk_path(self.name, data, self.spec, target=signs, gram=K, **walk)
+        return Given(rows, X, self._weights(rows, weight), kernel, K, walk)
+
+    def _walked(self, data: Data, signs: Floats | None, given: Given) -> Path:
+        path = walk_path(self.name, data, self.spec, target=signs, gram=given.gram, **given.walk)
         if path.reason == Reason.INTERRUPTED.value:  # a choice from part of the paths is none
             raise KeyboardInterrupt
         return path

@@ -201,6 +201,7 @@ class Loss:
     weigh: Callable[[Floats, Floats], Floats]
     at: Callable[[Any, Floats], PointLoss]
     as_in_training: bool = False  # whether class weights count
+    of_labels: bool = False  # whether it is told by labels alone, of however many classes
 
     def on_path(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> Piecewise:
         """The loss over a whole path; `cross` is the kernel between its rows and the points."""
@@ -242,8 +243,8 @@ def _own(problem: Any, y: Floats) -> PointLoss:
 
 
 _KNOWN = (
-    Loss("accuracy", "0/1 error", True, 1.0, of_mean, _zero_one),
-    Loss("balanced_accuracy", "balanced error", True, 1.0, of_balance, _zero_one),
+    Loss("accuracy", "0/1 error", True, 1.0, of_mean, _zero_one, of_labels=True),
+    Loss("balanced_accuracy", "balanced error", True, 1.0, of_balance, _zero_one, of_labels=True),
     Loss("neg_hinge_loss", "hinge loss", True, 0.0, of_mean, _hinge),
     Loss("neg_mean_squared_error", "squared error", False, 0.0, of_mean, _squared),
     Loss("neg_mean_absolute_error", "absolute error", False, 0.0, of_mean, _absolute),

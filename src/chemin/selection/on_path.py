@@ -20,6 +20,7 @@ from .curve import Curve
 from .family import Family, Rows
 from .losses import EXACT, Loss, PointLoss
 from .piecewise import Floats, Piecewise
+from .several import ClassFamily
 
 # Each value costs a walk for every support vector.
 MOST_VALUES = 100
@@ -72,6 +73,11 @@ class LeaveOneOutOnPath(LeaveOneOut):
 
     def __call__(self, family: Family) -> Curve:
         """The curve for a family of paths, of which the one on all rows is walked."""
+        if isinstance(family, ClassFamily):
+            raise ValueError(
+                f"LeaveOneOutOnPath needs two classes, got {len(family.classes)}: expected "
+                "LeaveOneOut or CrossValidation for several"
+            )
         loss, path = self._known_loss(family), family.path
         values = _as_walked(path, self.n_values)
         by_cost = self.scoring is None or loss.as_in_training

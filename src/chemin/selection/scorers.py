@@ -16,6 +16,7 @@ from ..path import Path
 from ..problems import Problem
 from .losses import EXACT, Loss
 from .piecewise import Floats
+from .several import ClassFamily, Paths
 
 Scorer = Callable[..., float]
 
@@ -32,6 +33,19 @@ def find_loss(scoring: Any, problem: type[Problem], classifier: bool) -> Loss | 
     name = problem.criterion if scoring is None else scoring
     loss = EXACT.get(name) if isinstance(name, str) else None
     return loss if loss is not None and loss.labels in (classifier, None) else None
+
+
+def for_several_classes(loss: Loss | None, family: ClassFamily) -> Loss | None:
+    """The same loss where it is a 0/1 error and labels are followed exactly, or None.
+
+    Raises where the loss is one of margins: it has no meaning for several classes.
+    """
+    if loss is not None and not loss.of_labels:
+        raise ValueError(
+            f"scoring={loss.scoring!r} needs two classes, got {len(family.classes)}: expected "
+            "'accuracy', 'balanced_accuracy', None or a scorer of scikit-learn for several classes"
+        )
+    return loss if family.coding.by_pairs or family.straight else None
 
 
 def check_scoring(scoring: Any) -> None:
@@ -69,7 +83,7 @@ def loss_name(scoring: Any) -> str:
 class _At(BaseEstimator):
     """The model of a path at one value, as a fitted estimator; f at the test points is known."""
 
-    def __init__(self, path: Path, value: float, X: Any = None, f: Any = None) -> None:
+    def __init__(self, path: Any, value: float, X: Any = None, f: Any = None) -> None:
         self.path, self.value, self.X, self.f = path, value, X, f
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> _At:
@@ -95,6 +109,18 @@ class ClassifierAt(ClassifierMixin, _At):
         return self.classes_[(self._f(X) > 0).astype(np.intp)]
 
 
+class SeveralAt(ClassifierMixin, _At):
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.asarray(self.path.classes_)
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        return self.path.coding.decision(self._f(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        return self.classes_[self.path.coding.labels(self._f(X))]
+
+
 class RegressorAt(RegressorMixin, _At):
     def predict(self, X: ArrayLike) -> Floats:
         return self._f(X)
@@ -102,7 +128,7 @@ class RegressorAt(RegressorMixin, _At):
 
 def evaluate(
     scoring: Any,
-    path: Path,
+    path: Path | Paths,
     values: Floats,
     f: Floats,
     X: Floats,
@@ -110,9 +136,11 @@ def evaluate(
     weight: Floats,
 ) -> Floats:
     """The loss, minus the score, at each value; f has a row for each."""
-    scorer, kind = find_scorer(scoring), RegressorAt if path.classes_ is None else ClassifierAt
+    scorer, kind = find_scorer(scoring), _kind(path)
     known = _weights(scorer, weight)
-    if _is_area(scorer) and not known and path.classes_ is not None:
+    two = path.classes_ is not None and not isinstance(path, Paths)
+    if _is_area(scorer) and not known and two:
+        assert path.classes_ is not None
         positive = np.asarray(y) == path.classes_[1]
         if 0 < positive.sum() < len(positive):  # or scikit-learn says what is wrong
             return -areas(f, positive)
@@ -158,11 +186,17 @@ def areas(f: Floats, positive: NDArray[np.bool_]) -> Floats:
     return np.asarray((ranks[:, positive].sum(axis=1) - n * (n + 1) / 2) / (n * m))
 
 
-def _seen(scorer: Scorer, path: Path, f: Floats) -> bytes | None:
+def _seen(scorer: Scorer, path: Path | Paths, f: Floats) -> bytes | None:
     """All that a scorer of labels sees of f: their signs. Others see f itself."""
     if path.classes_ is None or getattr(scorer, "_response_method", None) != "predict":
         return None
-    return (f > 0).tobytes()
+    return (path.coding.labels(f) if isinstance(path, Paths) else f > 0).tobytes()
+
+
+def _kind(path: Path | Paths) -> Callable[..., Any]:
+    if isinstance(path, Paths):
+        return SeveralAt
+    return RegressorAt if path.classes_ is None else ClassifierAt
 
 
 def _weights(scorer: Scorer, weight: Floats) -> dict[str, Floats]:
@@ -182,6 +216,7 @@ __all__ = [
     "evaluate",
     "find_loss",
     "find_scorer",
+    "for_several_classes",
     "loss_name",
     "scorer_name",
     "takes_weights",

@@ -1,0 +1,237 @@
+"""The label of each test point over a whole path of several classes, and its error.
+
+Labels are constant between the values at which a problem's f passes 0 (votes of pairs), or at which
+the f of two classes meet (the largest wins): the 0/1 error is piecewise constant, with jumps that
+are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..segments import Segments
+from .classes import Coding, first_largest
+from .losses import ZeroOne
+from .piecewise import Floats, Ints, Piecewise
+
+# So near an end of an interval, as a part of it, f tells who wins there: at the very end two may
+# be equal, as all but one are at lambda = infinity.
+NEAR = 1e-9
+# Intervals between knots looked at together, and segments times test points kept at once.
+CHUNK = 256
+ROOM = 1e7
+# Errors of so many different weights are counted one by one: nothing is left of round-off.
+MOST_GROUPS = 64
+
+
+@dataclass(frozen=True)
+class LabelSteps:
+    """Labels of m points between two ends of u: those at the first, and every change."""
+
+    first: Ints  # (m,)
+    u: Floats  # (e,) where a label changes
+    point: Ints  # (e,) whose, ascending; of each point in the order of u
+    label: Ints  # (e,) what it is from there on
+    ends: tuple[float, float]
+    undecided: int = 0  # points with f = 0, to round-off, on a whole stretch
+
+    def error(self, y: Ints, omega: Floats) -> Piecewise:
+        """The sum of omega_i over the points whose label is not y_i."""
+        wrong = self.label != y[self.point]
+        start = self.first != y
+        new = np.append(True, self.point[1:] != self.point[:-1])[: len(wrong)]
+        before = np.where(new, start[self.point], np.append(False, wrong)[: len(wrong)])
+        some = (wrong != before) & (self.u > self.ends[0]) & (self.u < self.ends[1])
+        early = (wrong != before) & (self.u <= self.ends[0])
+        start = start.copy()
+        np.logical_xor.at(start, self.point[early], True)
+        order = np.flatnonzero(some)[np.argsort(self.u[some], kind="stable")]
+        sums = _running(start, self.point[order], wrong[order], omega)
+        knots = np.concatenate([self.ends[:1], self.u[order], self.ends[1:]])
+        wide = np.diff(knots) > 0
+        return Piecewise.steps(np.append(knots[:-1][wide], knots[-1]), sums[wide])
+
+
+def _running(start: NDArray[np.bool_], point: Ints, wrong: Any, omega: Floats) -> Floats:
+    """The weighted number of errors at first and after each change."""
+    values, group = np.unique(omega, return_inverse=True)
+    change = np.where(wrong, 1, -1)
+    if len(values) > MOST_GROUPS:
+        total = float(omega @ start) + np.cumsum(np.append(0.0, change * omega[point]))
+        return np.maximum(total, 0.0)
+    counts = np.zeros((len(point) + 1, len(values)), np.int64)
+    counts[0] = np.bincount(group, start, len(values))
+    counts[np.arange(1, len(point) + 1), group[point]] = change
+    return np.asarray(np.cumsum(counts, axis=0) @ values)
+
+
+# ---------------------------------------------------------------------- votes of pairs
+
+
+def by_votes(
+    coding: Coding, problems: Sequence[tuple[Iterable[Segments], float] | float], m: int
+) -> LabelSteps:
+    """Labels from f of every pair: its segments and the u of its start, or one f for all."""
+    up, ends, undecided = np.zeros((m, len(coding)), bool), (0.0, np.inf), np.zeros(m, bool)
+    found: list[tuple[Floats, Ints, Ints, NDArray[np.bool_]]] = []
+    for k, blocks in enumerate(problems):
+        if isinstance(blocks, float):
+            up[:, k] = blocks > 0
+            continue
+        pieces = _positive(*blocks, m)
+        up[:, k], undecided = pieces.first, undecided | pieces.undecided
+        found.append((pieces.u, pieces.point, np.full(len(pieces.u), k), pieces.up))
+        ends = max(ends[0], pieces.ends[0]), min(ends[1], pieces.ends[1])
+    u, point, problem, turned = (np.concatenate(column) for column in zip(*found))
+    order = np.lexsort((u, point))
+    u, point, problem, turned = u[order], point[order], problem[order], turned[order]
+    votes = coding.votes(np.where(up, 1.0, -1.0)).astype(np.int32)
+    change = np.cumsum(coding.change[problem] * np.where(turned, 1, -1)[:, None], axis=0)
+    begin = np.searchsorted(point, point)  # the first change of the same point
+    before = np.concatenate([np.zeros((1, coding.n_classes), np.int32), change])[begin]
+    label = np.argmax(votes[point] + change - before, axis=1)
+    # Of changes at one u the last tells.
+    last = np.append((point[1:] != point[:-1]) | (u[1:] != u[:-1]), True)[: len(u)]
+    first = np.argmax(votes, axis=1)
+    return LabelSteps(first, u[last], point[last], label[last], ends, int(undecided.sum()))
+
+
+@dataclass(frozen=True)
+class _Signs:
+    """Whether f > 0 at each point: at the first u, and every change."""
+
+    first: NDArray[np.bool_]
+    u: Floats
+    point: Ints
+    up: NDArray[np.bool_]
+    ends: tuple[float, float]
+    undecided: NDArray[np.bool_]
+
+
+def _positive(blocks: Iterable[Segments], u_start: float, m: int) -> _Signs:
+    zero, low, high, up, undecided = np.zeros(m), [], [], [], np.zeros(m, bool)
+    for block in blocks:
+        j, s0, s1 = block.cut([zero])
+        ends = np.sort([block.u(j, s0), block.u(j, s1)], axis=0)
+        low.append(ends[0])
+        high.append(ends[1])
+        up.append(block.at(j, 0.5 * (s0 + s1)) > 0)
+        undecided |= ZeroOne(zero).undecided(block, u_start)
+    u0, u1, positive = np.concatenate(low), np.concatenate(high), np.concatenate(up)
+    order = np.argsort(u0, kind="stable")
+    order = order[(u1 > u0)[order]]
+    u0, positive = u0[order], positive[order]
+    piece, point = np.nonzero(positive[1:] != positive[:-1])
+    ends_of_all = float(u0[0]), float(u1.max())
+    u, turned = u0[piece + 1], positive[piece + 1, point]
+    return _Signs(positive[0], u, point, turned, ends_of_all, undecided)
+
+
+# ---------------------------------------------------------------------- the largest f
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """f at m points, affine between knots: one row a segment."""
+
+    u0: Floats
+    u1: Floats
+    f0: Floats
+    f1: Floats
+
+    @classmethod
+    def of(cls, blocks: Iterable[Any]) -> _Lines:
+        """From straight segments in any order and direction."""
+        known = list(blocks)
+        u0, u1, f0, f1 = (
+            np.concatenate([getattr(block, name) for block in known])
+            for name in ("u0", "u1", "f0", "f1")
+        )
+        back = u0 > u1
+        low, high = np.where(back, u1, u0), np.where(back, u0, u1)
+        left = np.where(back[:, None], f1, f0)
+        right = np.where(back[:, None], f0, f1)
+        order = np.argsort(low, kind="stable")
+        order = order[(high > low)[order]]
+        return cls(low[order], high[order], left[order], right[order])
+
+    def between(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """f near both ends of intervals, each within one segment (or beyond all)."""
+        j = np.clip(np.searchsorted(self.u0, 0.5 * (a + b), "right") - 1, 0, len(self.u0) - 1)
+        start, width, f0 = self.u0[j], self.u1[j] - self.u0[j], self.f0[j]
+        slope = self.f1[j] - f0
+        s = (np.clip((u - start) / width, 0.0, 1.0)[:, None] for u in (a, b))
+        first, last = (f0 + place * slope for place in s)
+        return first, last
+
+
+def by_largest(coding: Coding, problems: Sequence[Iterable[Any] | float]) -> LabelSteps:
+    """Labels from f of every class, affine between knots: the upper envelope of lines."""
+    present = [k for k, blocks in enumerate(problems) if not isinstance(blocks, float)]
+    lines = [_Lines.of(problems[k]) for k in present]  # type: ignore[arg-type]
+    ends = max(line.u0[0] for line in lines), min(line.u1[-1] for line in lines)
+    knots = np.unique(np.concatenate([line.u0 for line in lines]))
+    knots = np.concatenate([ends[:1], knots[(knots > ends[0]) & (knots < ends[1])], ends[1:]])
+    now, found = np.empty(0, np.intp), []
+    for k in range(0, len(knots) - 1, CHUNK):
+        some = knots[k : k + CHUNK + 1]
+        pairs = [line.between(some[:-1], some[1:]) for line in lines]
+        f0, f1 = (np.stack(f, axis=-1) for f in zip(*pairs))
+        near = NEAR * (f1 - f0)
+        left, right = first_largest(f0 + near), first_largest(f1 - near)
+        if k == 0:
+            now = first = left[0]
+        found.append(_at_knots(np.vstack([now, right[:-1]]), left, some))
+        found.append(_inside(f0, f1, left, right, some))
+        now = right[-1]
+    u, point, label = (np.concatenate(column) for column in zip(*found))
+    order = np.lexsort((u, point))
+    names = np.array(present)
+    return LabelSteps(names[first], u[order], point[order], names[label[order]], ends)
+
+
+def _at_knots(before: Ints, after: Ints, knots: Floats) -> tuple[Floats, Ints, Ints]:
+    """Changes where intervals meet: an intercept may jump."""
+    j, point = np.nonzero(before != after)
+    return knots[j], point, after[j, point]
+
+
+def _inside(
+    f0: Floats, f1: Floats, left: Ints, right: Ints, knots: Floats
+) -> tuple[Floats, Ints, Ints]:
+    """Changes within intervals, from the winner at the left end to that at the right end.
+
+    Of lines that are not below at the right end the first to be met takes over.
+    """
+    j, point = np.nonzero(left != right)
+    f0, slope = f0[j, point], (f1 - f0)[j, point]
+    here, goal, s = left[j, point], right[j, point], np.zeros(len(j))
+    out: list[tuple[Floats, Ints, Ints]] = [(np.empty(0), np.empty(0, np.intp), here[:0])]
+    while len(j):
+        every = np.arange(len(j))
+        rise = slope - slope[every, here][:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            meet = (f0[every, here][:, None] - f0) / rise
+        meet = np.where(rise > 0, np.maximum(meet, s[:, None]), np.inf)
+        meet[every, here] = np.inf
+        # Where round-off leaves no line to meet, the goal is met at the right end.
+        lost = ~(meet.min(axis=1) <= 1.0)
+        meet[lost, goal[lost]] = 1.0
+        s = meet.min(axis=1)
+        # Of those that meet together the steepest is on top from there on.
+        here = np.argmax(np.where(meet <= s[:, None], rise, -np.inf), axis=1)
+        here = np.where(lost, goal, here)
+        out.append((knots[j] + s * np.diff(knots)[j], point, here))
+        on = here != goal
+        j, point, f0, slope, goal = j[on], point[on], f0[on], slope[on], goal[on]
+        here, s = here[on], s[on]
+    u, whose, label = (np.concatenate(column) for column in zip(*out))
+    return u, whose, label
+
+
+__all__ = ["LabelSteps", "by_largest", "by_votes"]

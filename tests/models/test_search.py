@@ -1,0 +1,190 @@
+"""PathSearchCV against GridSearchCV: the same folds, scores and models, and never a worse one."""
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.feature_selection import SelectKBest
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from chemin import Between, PathLasso, PathNuSVR, PathSearchCV, PathSVC, PathSVR
+from chemin.kernels import RBF, Distances
+from chemin.selection import LeaveOneOut
+
+pytestmark = pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning")
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(90, 6, n_informative=3, flip_y=0.15, random_state=3)
+    return X * np.array([1, 1, 1, 1, 1, 10]), y
+
+
+@pytest.fixture(scope="module")
+def search(data):
+    model = make_pipeline(StandardScaler(), SelectKBest(k=3), PathSVC())
+    grid = {"selectkbest__k": [2, 4], "pathsvc__gamma": [0.1, 1.0]}
+    return PathSearchCV(model, grid, cv=3).fit(*data)
+
+
+def grid_model(params):
+    k, gamma = params["selectkbest__k"], params["pathsvc__gamma"]
+    return make_pipeline(StandardScaler(), SelectKBest(k=k), SVC(gamma=gamma, tol=1e-8))
+
+
+def test_transformers_are_fitted_in_each_fold(data, search):
+    """Oracle: cross_val_score of the same pipeline with SVC, at three values of each candidate."""
+    X, y = data
+    for params, curve in zip(search.cv_results_["params"], search.curves_):
+        if curve is None:
+            continue
+        for value in (2.0, 0.3, curve.minimiser):
+            model = grid_model(params).set_params(svc__C=1 / value)
+            expected = cross_val_score(model, X, y, cv=3).mean()
+            assert curve.score(value) == pytest.approx(expected, abs=1e-12)
+
+
+def test_no_grid_is_better(data, search):
+    """Oracle: GridSearchCV over 8 values of C and the same other parameters."""
+    X, y = data
+    grid = {
+        "selectkbest__k": [2, 4],
+        "svc__gamma": [0.1, 1.0],
+        "svc__C": np.geomspace(1e-2, 1e2, 8),
+    }
+    base = make_pipeline(StandardScaler(), SelectKBest(), SVC())
+    expected = GridSearchCV(base, grid, cv=3).fit(X, y)
+    assert search.best_score_ >= expected.best_score_ - 1e-12
+    given_up = np.isnan(search.cv_results_["mean_test_score"])
+    for params in np.array(search.cv_results_["params"])[given_up]:
+        same = [
+            params["pathsvc__gamma"] == p["svc__gamma"]
+            and params["selectkbest__k"] == p["selectkbest__k"]
+            for p in expected.cv_results_["params"]
+        ]
+        assert expected.cv_results_["mean_test_score"][same].max() <= search.best_score_ + 1e-12
+
+
+def test_the_best_model(data, search):
+    """Oracle: the same pipeline with SVC on all rows, at the chosen value."""
+    X, y = data
+    svc = grid_model(search.best_params_).set_params(svc__C=1 / search.best_value_).fit(X, y)
+    np.testing.assert_array_equal(search.predict(X), svc.predict(X))
+    # LIBSVM keeps the kernel in single precision.
+    np.testing.assert_allclose(search.decision_function(X), svc.decision_function(X), atol=1e-3)
+    assert search.score(X, y) == svc.score(X, y)
+    results = search.cv_results_
+    assert results["rank_test_score"][search.best_index_] == 1
+    splits = [results[f"split{k}_test_score"][search.best_index_] for k in range(3)]
+    assert np.mean(splits) == pytest.approx(search.best_score_)
+    assert results["best_value"][search.best_index_] == search.best_value_
+
+
+@pytest.mark.parametrize(
+    "model, grid",
+    [
+        (PathSVR(), {"epsilon": [0.01, 0.3], "gamma": [0.1]}),
+        (PathNuSVR(gamma=0.1), {"nu": [0.2, 0.6]}),
+        (PathLasso(), {"intercept": [True, False]}),
+        (PathSVC(kernel="poly"), [{"degree": [2]}, {"kernel": ["rbf"], "gamma": [0.1, "scale"]}]),
+    ],
+)
+def test_every_estimator(data, model, grid):
+    """Oracle: the estimator fitted by itself with the best parameters and the same folds."""
+    X, y = data
+    search = PathSearchCV(model, grid, cv=3).fit(X, y)
+    alone = clone(model).set_params(cv=3, **search.best_params_).fit(X, y)
+    assert search.best_value_ == pytest.approx(alone.lambda_, rel=1e-9)
+    np.testing.assert_allclose(search.predict(X), alone.predict(X), atol=1e-9)
+    assert len(search.curves_) == len(search.cv_results_["params"])
+
+
+def test_a_continuous_range(data):
+    """Oracle: the values of the first round, and refits of SVR at the chosen point."""
+    X, y = data
+    between = Between(0.01, 10.0, first=4, then=3)
+    search = PathSearchCV(PathSVR(epsilon=0.2), {"gamma": between}, cv=3).fit(X, y)
+    gammas = [p["gamma"] for p in search.cv_results_["params"]]
+    assert len(gammas) == 7 and set(between.values()) <= set(gammas)
+    svr = SVR(C=1 / search.best_value_, epsilon=0.2, tol=1e-8, **search.best_params_)
+    expected = cross_val_score(svr, X, y, cv=3, scoring="neg_mean_squared_error").mean()
+    assert search.best_score_ == pytest.approx(expected, rel=1e-6)
+    means = search.cv_results_["mean_test_score"]
+    assert search.best_score_ == np.nanmax(means)
+
+
+def test_a_sampler(data):
+    """Oracle: the number of candidates, and the range they are drawn from."""
+    grid = {"gamma": loguniform(0.01, 1.0)}
+    search = PathSearchCV(PathSVC(), grid, n_iter=3, cv=3, random_state=0).fit(*data)
+    drawn = [p["gamma"] for p in search.cv_results_["params"]]
+    assert len(drawn) == 3 and 0.01 <= min(drawn) < max(drawn) <= 1.0
+
+
+def test_weights_and_groups(data):
+    """Oracle: the estimator by itself, with the same weights and groups."""
+    X, y = data
+    weight, groups = 1.0 + np.arange(len(y)) % 3, np.arange(len(y)) // 6
+    search = PathSearchCV(PathSVC(), {"gamma": [0.1]}, cv=GroupKFold(3))
+    search.fit(X, y, sample_weight=weight, groups=groups)
+    alone = PathSVC(gamma=0.1, cv=GroupKFold(3)).fit(X, y, weight, groups)
+    assert search.best_value_ == pytest.approx(alone.lambda_, rel=1e-9)
+
+
+@pytest.mark.parametrize("make", [PathSVC, PathSVR])
+def test_gamma_on_the_path(data, make):
+    """Oracle: the same model at the gamma that was found, and three values of gamma."""
+    X, y = data
+    X, y = X[:60], y[:60]
+    model = make(gamma="path", cv=3).fit(X, y)
+    alone = make(gamma=model.gamma_, cv=3).fit(X, y)
+    assert model.lambda_ == pytest.approx(alone.lambda_, rel=1e-6)
+    np.testing.assert_allclose(model.predict(X), alone.predict(X), atol=1e-8)
+    for factor in (0.1, 1.0, 10.0):
+        scale = 1 / (X.shape[1] * X.var())
+        other = make(gamma=factor * scale, cv=3).fit(X, y)
+        assert model.curve_.minimum <= 1.05 * other.curve_.minimum
+    assert model.to_sklearn().gamma == model.gamma_
+    assert make(gamma="path").get_params()["gamma"] == "path"
+
+
+def test_several_classes():
+    """Oracle: the estimator by itself at the best gamma."""
+    X, y = load_iris(return_X_y=True)
+    search = PathSearchCV(PathSVC(), {"gamma": [0.05, 0.5]}, cv=3).fit(X[::2], y[::2])
+    alone = PathSVC(cv=3, **search.best_params_).fit(X[::2], y[::2])
+    assert search.best_value_ == pytest.approx(alone.lambda_)
+    np.testing.assert_array_equal(search.classes_, [0, 1, 2])
+
+
+def test_distances_serve_all_widths():
+    """Oracle: each kernel's own matrix; too narrow ones are refused."""
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    X[7] = X[3]
+    known = Distances(X)
+    for gamma in (1e-3, 1.0, 5.0):
+        np.testing.assert_allclose(known.gram(RBF(gamma)), RBF(gamma).gram(X), atol=1e-12)
+    np.testing.assert_array_equal(known.matrix[3], known.matrix[7])
+    assert known.gram(RBF(1e4)) is None
+
+
+BAD = [
+    (SVC(), {"C": [1.0]}, "estimator must be one of chemin's Path estimators"),
+    (PathSVC(), {"gamma": Between(1, 2), "coef0": Between(1, 2)}, "one continuous range"),
+    (PathSVC(joint=False), {"gamma": [1.0]}, "joint=True"),
+    (PathSVC(gamma="path", cv=LeaveOneOut()), None, "cv must be a number of folds"),
+    (PathSVC(gamma="path", kernel="linear"), None, "needs a kernel with a gamma"),
+]
+
+
+@pytest.mark.parametrize("model, grid, message", BAD)
+def test_bad_input(data, model, grid, message):
+    """Oracle: the message names what is wrong."""
+    with pytest.raises(ValueError, match=message):
+        (model if grid is None else PathSearchCV(model, grid)).fit(*data)
+    with pytest.raises(ValueError, match="low must be less than high"):
+        Between(2.0, 1.0)
