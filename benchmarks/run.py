@@ -80,13 +80,12 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import choosing
     import growth
     import hotspots
+    import mkl
     import nu
-    import pins
     import penalties
+    import pins
     import quadratic
     import speed
-
-    import kernels
 
     return {
         "svc": lambda: speed.svc(o.sizes, o.seeds, o.large_seeds, o.repeats),
@@ -99,7 +98,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "pins": lambda: pins.pins(o.pins, o.repeats),
         "penalties": lambda: penalties.penalties(o.repeats),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
-        "mkl": lambda: kernels.mkl(1000, o.repeats),
+        "mkl": lambda: mkl.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),
         "profile": lambda: hotspots.hotspots(o.profile),
     }

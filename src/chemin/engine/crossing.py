@@ -17,9 +17,9 @@ value and slope and stay below it:
     f + f' e + k(E) e^2                 for e <= E, with each part of the sum at its lowest there
 
 The second one keeps the curvature of f where large C_k cancel, as those of copies do. So f comes to
-zero no earlier than the latest of the roots. From there the same is done again: the search converges
-quadratically and never passes the root. It is stopped as soon as another function's root is known
-to be nearer; nearly all functions need one step.
+zero no earlier than the latest of the roots. From there the same is done again: the search
+converges quadratically and never passes the root. It is stopped as soon as another function's root
+is known to be nearer; nearly all functions need one step.
 """
 
 from __future__ import annotations

@@ -312,19 +312,21 @@ def _look_further(walker: Any, recorder: Recorder) -> None:
             try:
                 walker.walk(DEFAULT_RANGE * walker.t)
             except StopWalk:  # nothing, down to where double precision is blind
-                if recorder.top is None or _in_the_dark(walker, recorder.top):
+                if _in_the_dark(walker, recorder.top):
                     recorder.forget_below(begun)
                     return
                 raise
-    if recorder.top is None or _in_the_dark(walker, recorder.top):
+    top = recorder.top
+    if top is None or _in_the_dark(walker, top):
         recorder.forget_below(begun)
-        return
-    if DEFAULT_RANGE * recorder.top < walker.t:
-        walker.walk(DEFAULT_RANGE * recorder.top)
+    elif DEFAULT_RANGE * top < walker.t:
+        walker.walk(DEFAULT_RANGE * top)
 
 
-def _in_the_dark(walker: Any, t: float) -> bool:
-    """Whether what happens first, at t, is not told from the round-off of residuals there."""
+def _in_the_dark(walker: Any, t: float | None) -> bool:
+    """Whether nothing happens, or what happens first, at t, is not told from round-off there."""
+    if t is None:
+        return True
     system = walker.system
     size = system.coupling.magnitude(walker.z) + np.abs(system.q + t * system.r)
     return bool(system.floor(size, t) > NOTHING)
