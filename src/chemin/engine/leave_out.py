@@ -96,9 +96,9 @@ class Ground:
             H = np.full_like(self.G, np.nan)
         H = H + H @ (np.eye(len(H)) - self.G @ H)  # one step of Newton's, for the last digits
         self.H = 0.5 * (H + H.T)
-        tolerance = system.tolerances(size, 0.0, tol.PRECISION, tol.ROUNDING)
-        self.walk = walk = Walk(system, stair, z, self.h, tolerance, self.H)
-        walk.measure(tol.PRECISION * min(1.0, system.pull(0.0)))
+        self.walk = walk = Walk(system, stair, z, self.h, self.H)
+        walk.least, walk.rounding = tol.PRECISION, tol.ROUNDING
+        walk.gauge(z, system.coupling.magnitude(z), 1.0, system.q, np.zeros(len(z)))
         walk.still, walk.aside, walk.down_first = tol.STILL, tol.ASIDE, tol.DOWN_FIRST
         walk.doubt = walk.doubt_refined = DOUBT
         walk.singular, walk.indefinite = NIL, tol.INDEFINITE
