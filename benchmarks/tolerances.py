@@ -107,7 +107,7 @@ def changed(name: str, value: float) -> Iterator[None]:
 
 def documented() -> list[tuple[str, float, str, str]]:
     """Name, value, unit and reason of each tolerance, from the table itself."""
-    line = re.compile(r"^([A-Z_]+) = .*?  # ([^:]+): (.+)$", re.MULTILINE)
+    line = re.compile(r"^([A-Z_]+) = .*?  # ([^:\n]+): (.+)$", re.MULTILINE)
     source = inspect.getsource(tolerances)
     return [(n, getattr(tolerances, n), unit, why) for n, unit, why in line.findall(source)]
 

@@ -40,7 +40,7 @@ RUINED = 1e-2  # |1 - H G_FF|: above, a block ends: refinement hardly converges
 # Added to the offsets of pins' upper ends, among offsets in [1, 2). Any distinct offsets will do;
 # so large, those of two variables that oppose each other (one row of the matrix, with two signs)
 # never add up to a state that only both together can leave.
-DOWN_FIRST = 3.0  # offsets
+DOWN_FIRST = 3.0  # offsets: those of upper ends come last
 
 # ---------------------------------------------------------------------- the parameter
 LONG = 0.75  # t: the longest step to zero, so that drift is measured where it ends
