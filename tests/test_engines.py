@@ -101,7 +101,7 @@ def copied():
 def test_pins_that_move_stay_in_the_core(function, along, monkeypatch):
     """Oracles: the reference; and a count of its calls, on data of which many rows are copies."""
     X, y = copied()
-    make = lambda: function(X, y, gamma=0.01, along=along, lambda_=0.1)  # noqa: E731
+    make = lambda: function(X, y, gamma=0.01, along=along, lambda_=0.1)
     fast, slow = in_both(monkeypatch, make)
     assert_same_path(fast, slow, X)
     monkeypatch.setattr(rescue.Helper, "walk", None)

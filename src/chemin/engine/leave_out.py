@@ -28,9 +28,9 @@ import numpy as np
 
 from ..kernels import Ridged
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
+from . import tolerances as tol
 from .reasons import StuckError
 from .rescue import RescuedWalker
-from . import tolerances as tol
 from .tolerances import reference_asked_for
 from .trace import Recorder
 
