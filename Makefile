@@ -24,7 +24,7 @@ help:
 	@echo "make test      the test suite, on the installed package"
 	@echo "make docs      the manual, into docs/_build/html; a warning is an error"
 	@echo "make lint      style, types, layers, spelling"
-	@echo "make stress    the long tests"
+	@echo "make stress    the long tests, and what each tolerance does"
 	@echo "make sanitize  the compiled core under gcc's address and undefined-behaviour sanitizers"
 	@echo "make bench     speed against the usual tools, into benchmarks/results.md"
 	@echo "make clean     remove .venv and the caches"
@@ -37,6 +37,7 @@ test: $(VENV)/installed-test
 
 stress: $(VENV)/installed-test
 	@CHEMIN_STRESS=1 $(ONE_THREAD) $(PYTEST) tests -m stress --timeout=3600
+	@$(PY) benchmarks/tolerances.py
 
 sanitize: $(VENV)/installed-test
 	@$(PIP) install --no-build-isolation --no-deps --upgrade --target=$(VENV)/sanitized \

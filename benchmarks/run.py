@@ -87,6 +87,8 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import quadratic
     import speed
 
+    import kernels
+
     return {
         "svc": lambda: speed.svc(o.sizes, o.seeds, o.large_seeds, o.repeats),
         "audit": lambda: audit.audit(o.sizes, 3 * o.repeats),

@@ -108,9 +108,10 @@ class Laplacian:
 
 
 class Ridge(Laplacian):
-    """The same along t = 1 / lambda2, with lambda1 held: R = P / lambda2 stands for P,
-    alpha / lambda2 for alpha. Treads of beta are at -+ t lambda1, pins of alpha / lambda2 at 0
-    and t.
+    """The same along t = 1 / lambda2, with lambda1 held: R = P / lambda2 stands for P.
+
+    alpha / lambda2 stands for alpha. Treads of beta are at -+ t lambda1, pins of alpha / lambda2 at
+    0 and t.
     """
 
     lambda1, begin, stop = 0.05, 0.1, 100.0

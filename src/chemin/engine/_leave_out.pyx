@@ -33,20 +33,16 @@ cdef class Walk(Loop):
         bint may_jump
         Py_ssize_t out  # the variable that is being taken out of its slot; or -1
 
-    def __init__(self, system, stair, z, h, tol, H):
+    def __init__(self, system, stair, z, h, H):
         super().__init__(system, ROOM)
         self.load(stair, z, 0.0, 1.0, H)
-        self.limit, self.longest, self.ruined, self.hard = ROOM, INFINITY, INFINITY, INFINITY
+        self.limit = ROOM
+        self.longest = self.worn = self.ruined = self.hard = INFINITY
         self.m, self.free0, self.stair0 = self.ns, self.free, np.array(stair)
         self.where, self.z_start, self.h_start = np.array(self.slot_of), z, h
-        self.tol, self.out = tol, -1
+        self.out = -1
         self._room_for_G()
         self._hold()
-
-    def measure(self, double precision):
-        """How precisely z is known, once the tolerances are set."""
-        self.coarsest = np.max(np.asarray(self.tol)[self.measured])
-        self.blur = np.where(self.boxed, precision * np.asarray(self.box), self.coarsest)
 
     # ------------------------------------------------------------------ from outside
 
@@ -62,10 +58,11 @@ cdef class Walk(Loop):
         """
         cdef const double[::1] zd = direction
         cdef int code
-        self._reserve_rows(len(watched) + self.ucap + 1)
         self.own, self.e, self.may_jump = own, e, jumps
+        self._begin(watched.shape[0], &watched[0])
+        self.watch(watched, self.h_start, 0)
+        self.held = True  # G_FF of the start, and a block adds its own
         with nogil:
-            self._begin(watched.shape[0], &watched[0])
             if zd is None:
                 self._add_inverse(&self.b[0], &self.zd[0])
             code = self._take_out()
@@ -91,25 +88,19 @@ cdef class Walk(Loop):
 
     cdef void _begin(self, Py_ssize_t nw, const Py_ssize_t *watched) noexcept nogil:
         """Back to the solution; g begins to move."""
-        cdef Py_ssize_t s, w
+        cdef Py_ssize_t s
         self._forget_offsets()
-        self.ns, self.n0, self.k, self.n_moves, self.n_events = self.m, self.m, 0, 0, 0
-        self.t, self.spoilt, self.wary, self.nw = 0.0, 0.0, False, nw
+        self.t, self.spoilt, self.ns = 0.0, 0.0, self.m
         self.settling = self.arriving = True
         memcpy(&self.stair[0], &self.stair0[0], self.N * sizeof(Py_ssize_t))
         memcpy(&self.slot_of[0], &self.where[0], self.N * sizeof(Py_ssize_t))
         memset(&self.zd[0], 0, self.cap * sizeof(double))
         memset(&self.coast[0], 0, self.cap * sizeof(double))
-        for s in range(self.cap):
-            self.slot_row[s] = self.left_at[s] = -1
         self._set_out(self.m, &self.free0[0])
         self._set_out(nw, watched)
         for s in range(self.m):
             self._new_slot(s, self.free0[s], 1.0)
-            self.zs[s] = self.z0[s] = self.z_start[self.free0[s]]
-        for w in range(nw):
-            self._new_row(w, watched[w], self.h_start[watched[w]])
-            self._row(watched[w], &self.GW[w, 0])
+            self.zs[s] = self.z_start[self.free0[s]]
 
     cdef void _set_out(self, Py_ssize_t count, const Py_ssize_t *variables) noexcept nogil:
         """r of these variables: e, and what the point's own variables at pins do to them."""

@@ -17,6 +17,7 @@ from ..problems import Certificate, Problem
 from ..problems.staircase import Floats, Ints
 from .follow import DEFAULT_RANGE, carry_on
 from .reasons import CHANCE, End, Reason
+from .tolerances import LOWEST
 from .trace import Trace
 
 # Places are as many as cost two or three milliseconds: a certificate is one product with the matrix
@@ -25,7 +26,6 @@ WORK = 1e6
 PASSES = 200
 LEAST = 6  # places, however large the problem
 CHUNK = 256  # certificates computed at once
-LOWEST = 1e-12  # of the start: the least lambda above 0 that is looked at
 ABOVE = np.array([1.5, 1e4])  # times the start: where the closed form is looked at
 # Parts of a move that are looked at. What is off a curve grows with the length, and is corrected
 # where the move ends: shortly before is most of it.

@@ -28,24 +28,7 @@ FEW = 128  # inverses after frail pivots too if no more variables are free, or i
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or four events a variable: they go round in round-off
 
-NIL = 1e-13  # relative pivots below are zero: they are made of the rounding of G_FF itself
-DOUBT = 1e-8  # relative pivots below are judged by converged solves: an inverse is not precise
-DOUBT_REFINED = 1e-11  # enough; nor is one with solves refined once, below this
-CREEPING = 1e-8  # relative speeds below, of what blocks at a corner, are computed again first
-# H_ss G_ss above which a block converges its first direction: it may be walked a long way, and what
-HARD = 1e4  # should stand still in it moves by so many roundings
-FRAIL = 1e-4  # pivots below this have the inverse computed again, in careful blocks
-WORN = 1e-6  # |1 - H G_FF| above which a block begins with a fresh inverse; one refinement of
-RUINED = 1e-2  # a solve is enough below. Above this a block ends: refinement hardly converges
 BROKEN = -1  # the code of a block that could not be walked
-# What may drift in a block, in units of the two tolerances: certificates do not see it yet.
-KEEP = 10.0, 2.0
-MEND = 0.05  # of that: where drift is corrected
-LOOK_AGAIN = 0.3  # tolerances shrink with the linear term: a block ends where they are so small
-# h keeps the rounding of the terms from which it was computed. It is computed again when the linear
-# term, or the terms themselves, have become as small as this beside them.
-STALE = 0.3
-SHRUNK = 0.3
 
 
 class BlockWalker:
@@ -65,15 +48,17 @@ class BlockWalker:
         self.guard = False
         self.progress: Callable[[float, int, int], None] = lambda t, events, helped: None
         self.core = core = _verify.Core(system, BLOCK)
-        core.still, core.indefinite, core.down_first = tol.STILL, tol.INDEFINITE, tol.DOWN_FIRST
-        core.singular, core.aside = NIL, tol.ASIDE
-        core.frail, core.creeping, core.hard = FRAIL, CREEPING, HARD
-        core.doubt, core.doubt_refined = DOUBT, DOUBT_REFINED
-        core.worn, core.ruined = WORN, RUINED
+        core.still, core.indefinite = tol.VANISHING, tol.INDEFINITE
+        core.singular, core.aside, core.down_first = tol.NIL, tol.ASIDE, tol.DOWN_FIRST
+        # H_ss G_ss is one over the pivot of a free variable, relative to its diagonal entry.
+        core.frail, core.hard = tol.FRAIL, 1.0 / tol.FRAIL
+        core.doubt, core.doubt_refined, core.creeping = tol.DOUBT, tol.DOUBT_REFINED, tol.DOUBT
+        core.worn, core.ruined = tol.WORN, tol.RUINED
         core.least, core.rounding = tol.PRECISION, tol.ROUNDING
-        core.drift_least, core.drift_rounding = KEEP[0] * tol.PRECISION, KEEP[1] * tol.ROUNDING
+        core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
+        core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
         core.longest = tol.LONG if system.unit_moves else np.inf
-        core.look_again = LOOK_AGAIN if system.unit_moves else 0.0
+        core.look_again = tol.STALE if system.unit_moves else 0.0
         self.passed = 0
         self.helper = Helper()
         self.patience = max(STANDING, 4 * len(system) // BLOCK)
@@ -223,7 +208,8 @@ class BlockWalker:
     def stale(self) -> bool:
         """Whether the rounding of h, as old as it is, begins to matter."""
         size = float(np.abs(self.z).sum())
-        return self.system.pull(self.core.t) < STALE * self.fresh or size < SHRUNK * self.fresh_z
+        pull = self.system.pull(self.core.t)
+        return pull < tol.STALE * self.fresh or size < tol.STALE * self.fresh_z
 
     def gauge(self) -> None:
         """How precisely everything is known here; |M| |z| goes about as the multipliers do."""
@@ -251,7 +237,7 @@ class BlockWalker:
 
     def mend(self) -> bool:
         """Correct drift by one step with the inverse; False when the reference must do it."""
-        if max(self.core.off_treads, self.core.off_pins) <= MEND:
+        if max(self.core.off_treads, self.core.off_pins) <= tol.MEND:
             return True
         free = self.core.free
         step = self.core.correct(self.drift()[free])

@@ -19,8 +19,8 @@ from .progress import Progress
 from .rational import RationalWalker
 from .reasons import End, Reason, StopWalk, WalkEnd
 from .rescue import RescuedWalker, regularise
-from .tolerances import EPS, PRECISION, ROUNDING, reference_asked_for
-from .trace import NOTHING, CurvedRecorder, Recorder, Trace
+from .tolerances import EPS, NOTHING, PRECISION, ROUNDING, SPREAD, reference_asked_for
+from .trace import CurvedRecorder, Recorder, Trace
 
 try:
     from .blocked import BlockWalker
@@ -32,9 +32,6 @@ except ImportError:  # a source tree on the path, nothing compiled
 SEED, SECOND_SEED = 0, 1  # of the offsets that break ties
 CAREFUL = 600  # variables: a second walk by the reference takes seconds at the most
 ABOVE = 2.0  # times a stop above the start: a walk down to it begins there
-# Rows on ramps whose weights differ by more than this: a Krylov space loses the smallest of them in
-# its round-off, and the reference takes all poles.
-SPREAD = 1e4
 POLISH = 4  # passes; one takes away all but EPS of what is off
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
 

@@ -31,7 +31,7 @@ from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from . import tolerances as tol
 from .reasons import StuckError
 from .rescue import RescuedWalker
-from .tolerances import EPS, reference_asked_for
+from .tolerances import reference_asked_for
 from .trace import Recorder
 
 try:
@@ -39,12 +39,8 @@ try:
 except ImportError:  # a source tree on the path, nothing compiled
     Walk = None
 
-DOUBT = 1e-11  # relative pivots below are judged by converged solves
-NIL = 1e-13  # relative pivots below are zero: they are made of the rounding of G_FF itself
 SIGHT = 2.0  # times as far as the first direction moves it: a residual so near a corner is watched
 AGAIN = 5  # times at the most, a walk that has passed a corner unseen is made again
-HOLDS = 1e-11  # of the linear term: how precisely residuals at the end must be on their stairs
-INSIDE = 1e-12  # how far a multiplier may stand outside its box for round-off
 TOGETHER = 2e6  # entries of the matrices of ends that are checked at a time
 
 
@@ -87,7 +83,7 @@ class Ground:
         self.low, self.high = (system.stairs.level(stair + side, 0.0) for side in (-1, 1))
         self.pinned = stair % 2 == 1
         size = system.coupling.magnitude(z) + np.abs(system.q)
-        self.tolerance = system.tolerances(size, 0.0, HOLDS, 64 * EPS)
+        self.tolerance = system.tolerances(size, 0.0, tol.HOLDS, tol.VANISHING)
         self.free = np.flatnonzero(~self.pinned)
         self.G = system.coupling.block(self.free, self.free)
         try:
@@ -96,12 +92,12 @@ class Ground:
             H = np.full_like(self.G, np.nan)
         H = H + H @ (np.eye(len(H)) - self.G @ H)  # one step of Newton's, for the last digits
         self.H = 0.5 * (H + H.T)
-        tolerance = system.tolerances(size, 0.0, tol.PRECISION, tol.ROUNDING)
-        self.walk = walk = Walk(system, stair, z, self.h, tolerance, self.H)
-        walk.measure(tol.PRECISION * min(1.0, system.pull(0.0)))
-        walk.still, walk.aside, walk.down_first = tol.STILL, tol.ASIDE, tol.DOWN_FIRST
-        walk.doubt = walk.doubt_refined = DOUBT
-        walk.singular, walk.indefinite = NIL, tol.INDEFINITE
+        self.walk = walk = Walk(system, stair, z, self.h, self.H)
+        walk.least, walk.rounding = tol.PRECISION, tol.ROUNDING
+        walk.gauge(z, system.coupling.magnitude(z), 1.0, system.q, np.zeros(len(z)))
+        walk.still, walk.aside, walk.down_first = tol.VANISHING, tol.ASIDE, tol.DOWN_FIRST
+        walk.doubt = walk.doubt_refined = tol.DOUBT_REFINED  # the inverse is fresh
+        walk.singular, walk.indefinite = tol.NIL, tol.INDEFINITE
 
     def leave(self, jobs: list[Job], ends: Floats) -> list[int]:
         """Put z at the end of each walk into `ends`; returns the jobs left to the reference."""
@@ -154,7 +150,7 @@ class Ground:
         out = b @ H
         j, s = np.nonzero(own[:, free])
         pivot = sigma[free[s]] * H[s, s] * np.abs(self.G[s]).max(axis=1, initial=0.0)
-        known = pivot > DOUBT * np.sum(np.abs(self.G[s] * H[s]), axis=1)
+        known = pivot > tol.DOUBT_REFINED * np.sum(np.abs(self.G[s] * H[s]), axis=1)
         clear = np.bincount(j, minlength=len(own)) <= 1
         clear[j[~known]] = False
         j, s = j[known], s[known]
@@ -178,7 +174,7 @@ class Ground:
         table = self.system.stairs
         h = -(self.system.coupling.dot(ends.T).T + self.system.q + e)
         low, high = (table.level(stairs + side, 0.0) for side in (-1, 1))
-        outside = (stairs % 2 == 0) & ((ends < low - INSIDE) | (ends > high + INSIDE))
+        outside = (stairs % 2 == 0) & ((ends < low - tol.INSIDE) | (ends > high + tol.INSIDE))
         # Not >: NaN is wrong.
         return ~(np.abs(table.off(stairs, h, 0.0)) <= self.tolerance) | outside
 

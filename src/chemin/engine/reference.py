@@ -47,8 +47,7 @@ from .tolerances import (
     NOUGHT,
     PRECISION,
     ROUNDING,
-    SINGULAR,
-    STILL,
+    VANISHING,
 )
 from .trace import Recorder
 
@@ -227,9 +226,9 @@ class Walker:
         # A speed that moves less than the tolerance while t goes to zero, or to where the walk
         # ends, or all along a jump, is zero.
         span = max(abs(self.t), self.far, EPS) if t else self.longest_jump(z)
-        noise_z = np.maximum((STILL if t else ASIDE) * np.abs(z).max(), self.blur / span)
+        noise_z = np.maximum((VANISHING if t else ASIDE) * np.abs(z).max(), self.blur / span)
         size = size + np.abs(t * system.r)
-        noise_h = (STILL * size if t else ASIDE * size.max()) + self.tolerance / span
+        noise_h = (VANISHING * size if t else ASIDE * size.max()) + self.tolerance / span
         closing[np.abs(closing) <= np.where(self.tread, noise_z, noise_h)] = 0.0
         return Move(z, h, t, closing)
 
@@ -332,7 +331,7 @@ class Walker:
             self.on_negative(k)
         # Between two pins a jump of k changes its residual by pivot * span at the most.
         span = np.inf if self.tread[k] else self.span[k]
-        if pivot <= SINGULAR * self.slack * size or pivot * span <= 0.5 * self.tolerance[k]:
+        if pivot <= VANISHING * self.slack * size or pivot * span <= 0.5 * self.tolerance[k]:
             return u / np.abs(u).max()
         return None
 

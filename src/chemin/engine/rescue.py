@@ -21,12 +21,9 @@ import numpy as np
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .reasons import IndefiniteError, Reason, StopWalk, StuckError
 from .reference import Move, Walker
-from .tolerances import EPS, INDEFINITE, LONG, NEAR_ZERO, NOUGHT, NULL
+from .tolerances import BLIND, EPS, INDEFINITE, LONG, LOOSEST, NEAR_ZERO, NOUGHT, NULL
 from .trace import StandingRecorder
 
-LOOSEST = 1e4  # times the tolerances, before a walk that stands still is given up
-# A path stops where round-off exceeds this fraction of the linear term: no certificate sees beyond.
-BLIND = 2e-8
 MENDER = -1.0  # a walk that corrects drift starts no other for its own
 STALLED = 20  # rescues at one t, before the reference takes over for good
 

@@ -1,4 +1,9 @@
-"""The tolerances that all walks share, and which engine is asked for."""
+"""Every tolerance of straight walks: value, what it is relative to, and why. One table.
+
+`benchmarks/tolerances.py` says what ten times more and ten times less of each does. Sizes of blocks
+and limits of patience are no tolerances: they change how long a walk takes, and stay where they are
+used. What walks on ramps add is in `krylov.py`, `rational.py` and `crossing.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +13,44 @@ import numpy as np
 
 EPS = float(np.finfo(np.float64).eps)
 
-# Residuals are judged in two units: what the certificate can see (it asks for 1e-9 of the linear
-# term), and round-off: EPS times the sum of the absolute values of the terms that make them up.
-PRECISION = 1e-13
-ROUNDING = 8 * EPS
-STILL = 64 * EPS  # a speed below this, relative to the terms that make it up, is zero
-ASIDE = 1e-10  # in a jump: a variable slower than this part of the fastest does not end it
-SINGULAR = 64 * EPS  # a pivot below this, relative to the terms that make it up, is zero
-INDEFINITE = 1e-8  # a pivot below minus this is no rounding: the matrix is indefinite
-NULL = 1e-14  # an eigenvalue of m rows below m times this, relative to the largest, is zero
-LONG = 0.75  # of the way to zero: the longest step
-NOUGHT = 1e-13  # of where the walk began: values of t below are not told from 0
-NEAR_ZERO = 1e-9  # likewise: below, solutions need not be unique any more
-ENDLESS = 1e9  # on the way to infinity: what comes later than this many times t is noise
+# ---------------------------------------------------------------------- residuals and positions
+# Residuals are judged in two units: what the certificate can see, and their own round-off.
+PRECISION = 1e-13  # linear term, box: a residual or a multiplier so near a corner is at it
+ROUNDING = 8 * EPS  # sum of absolute terms: a residual so near a corner is at it
+KEEP_PRECISION = 10.0  # PRECISION: what may drift in a block, certificates ask for 1e-9
+KEEP_ROUNDING = 2.0  # ROUNDING: what may drift in a block
+MEND = 0.05  # what may drift: more is corrected when a block ends
+STALE = 0.3  # linear term, terms: shrunk to this part, tolerances and h are computed again
+HOLDS = 1e-11  # linear term: residuals at the end of leave-one-out are on their stairs
+INSIDE = 1e-12  # 1: so far outside its box a multiplier at the end of leave-one-out is inside
+BLIND = 2e-8  # linear term: round-off of residuals above it ends a path, no certificate sees beyond
+LOOSEST = 1e4  # tolerances: so wide they get before a walk that stands still is given up
+
+# ---------------------------------------------------------------------- speeds and pivots
+VANISHING = 64 * EPS  # absolute terms: a speed, or a pivot by a refined solve, below it is zero
+ASIDE = 1e-10  # the fastest: in a jump, what is slower does not end it
+NIL = 1e-13  # absolute terms: pivots of the compiled core below are zero, the rounding of G_FF
+DOUBT = 1e-8  # absolute terms: below, an updated inverse knows no pivot and no speed at a corner
+DOUBT_REFINED = 1e-11  # absolute terms: nor does one with its solves refined once
+INDEFINITE = 1e-8  # absolute terms: a pivot below minus this is no rounding
+NULL = 1e-14  # m times the largest: an eigenvalue of m rows below it is zero
+FRAIL = 1e-4  # absolute terms: after a smaller pivot the inverse, or the direction, is made again
+WORN = 1e-6  # |1 - H G_FF|: above, a block begins with a fresh inverse; below, one refinement does
+RUINED = 1e-2  # |1 - H G_FF|: above, a block ends: refinement hardly converges
 # Added to the offsets of pins' upper ends, among offsets in [1, 2). Any distinct offsets will do;
 # so large, those of two variables that oppose each other (one row of the matrix, with two signs)
 # never add up to a state that only both together can leave.
-DOWN_FIRST = 3.0
+DOWN_FIRST = 3.0  # offsets: those of upper ends come last
+
+# ---------------------------------------------------------------------- the parameter
+LONG = 0.75  # t: the longest step to zero, so that drift is measured where it ends
+NOUGHT = 1e-13  # t where the walk began: smaller ones are not told from 0
+NEAR_ZERO = 1e-9  # t where the walk began: below, solutions need not be unique any more
+ENDLESS = 1e9  # t: on the way to infinity, what comes later is noise
+LOWEST = 1e-12  # start: the least lambda above 0 that the audit looks at
+NOTHING = 1e-10  # box and linear term: a path starts where more than this happens to f
+UNSEEN = 50 * EPS  # absolute terms: residuals that change by less change by round-off
+SPREAD = 1e4  # smallest weight: above, all poles are taken on ramps, a Krylov space loses it
 
 
 def reference_asked_for() -> bool:

@@ -17,18 +17,13 @@ from numpy.typing import NDArray
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves
 from .reasons import End, Reason, StopWalk
-from .tolerances import EPS
+from .tolerances import NOTHING, UNSEEN
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
 CHECKPOINT = 64
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
 AFRESH = 8
-# Before the first move in which a multiplier changes by more than this part of its box (and of t)
-# nothing happens to f: the path starts there.
-NOTHING = 1e-10
-# Residuals that change by less than this part of the terms that make them up change by round-off.
-UNSEEN = 50 * EPS
 
 State = tuple[int, Floats]  # z when so many moves have been made
 
