@@ -25,6 +25,7 @@ WATCH = 96  # pinned variables that a block looks at, at least
 URGENT = 0.7  # times the steps of a block: so many of them are likely to enter
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
+CAUTION = 2  # with more free, inverses are dear: so many at first, twice as many each time
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or four events a variable: they go round in round-off
 
@@ -79,6 +80,8 @@ class BlockWalker:
         self.patience = max(STANDING, 4 * len(system) // BLOCK)
         self.length, self.watching = BLOCK, WATCH
         self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
+        self.caution = CAUTION
+        self.edge: Floats | None = None
 
     # ------------------------------------------------------------------ the loop
 
@@ -136,7 +139,8 @@ class BlockWalker:
             if len(missed):
                 watched = self.watch_more(watched, missed)
             elif not self.careful:
-                self.be_careful(CAREFUL, few)
+                self.be_careful(CAREFUL if few else self.caution, few)
+                self.caution = min(2 * self.caution, CAREFUL)
             elif not core.careful:
                 self.afresh = True
                 self.be_careful(CAREFUL, True)
@@ -211,7 +215,8 @@ class BlockWalker:
             pushed, self.size = self.core.terms(self.z)
             self.h = -(pushed + system.q + t * system.r)
         self.fresh, self.fresh_z = system.pull(t), float(np.abs(self.z).sum()) or 1.0
-        self.measure_boxes()
+        if self.edge is None or system.stairs.moving_pins:
+            self.measure_boxes()
 
     def measure_boxes(self) -> None:
         """How far each variable can go, and what the border makes of it at the most."""
