@@ -87,7 +87,6 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import quadratic
     import speed
 
-    import kernels
 
     return {
         "svc": lambda: speed.svc(o.sizes, o.seeds, o.large_seeds, o.repeats),

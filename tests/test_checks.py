@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.class_weight import compute_class_weight
 
-from chemin import _checks
+from chemin import _checks, svc_path
 from chemin._checks import (
     available_bytes,
     check_fraction,
@@ -20,6 +20,7 @@ from chemin._checks import (
     check_target,
     check_two_classes,
     check_values,
+    check_walk_memory,
     check_weights,
     class_weights,
 )
@@ -254,9 +255,28 @@ def test_memory_says_how_much_is_needed_and_what_to_use_instead(monkeypatch):
         check_memory(10_001, "X")
 
 
+def test_memory_of_a_walk(monkeypatch):
+    """Oracle: benchmarks/growth.py, 1.95 times the matrix at the most, one of which is there."""
+    monkeypatch.setattr(_checks, "available_bytes", lambda: int(0.95 * 8 * 10_000**2))
+    check_walk_memory(10_000, "X")
+    with refuses("^K has 10100 rows", "beside their kernel matrix", r"0\.8 GB", "subsample"):
+        check_walk_memory(10_100, "K")
+
+
+def test_a_path_asks_for_the_memory_of_its_walk(monkeypatch):
+    """Oracle: the text of the check; a linear kernel of few features needs no matrix."""
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    monkeypatch.setattr(_checks, "available_bytes", lambda: 8 * 40**2 // 2)
+    with refuses("^K has 40 rows: beside their kernel matrix"):
+        svc_path(X @ X.T, y, kernel="precomputed")
+    assert svc_path(X, y, kernel="linear").complete
+
+
 def test_memory_unknown_is_no_error(monkeypatch):
     monkeypatch.setattr(_checks, "available_bytes", lambda: None)
     check_memory(10**9, "X")
+    check_walk_memory(10**9, "X")
 
 
 def test_available_bytes_reads_meminfo(monkeypatch, tmp_path):

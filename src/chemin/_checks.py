@@ -41,6 +41,7 @@ CHECK_ROWS = 256
 MEMINFO = Path("/proc/meminfo")
 
 GIGABYTE = 1e9
+BESIDE_THE_MATRIX = 0.95  # of it: what a walk needs at its peak (benchmarks/growth.py)
 
 
 class NotNumbersError(TypeError, ValueError):
@@ -201,6 +202,27 @@ def check_memory(n_rows: int, name: str = "X") -> None:
         f"{name} has {n_rows} rows: their kernel matrix needs {needed / GIGABYTE:.1f} GB and "
         f"{available / GIGABYTE:.1f} GB of memory are available, expected at most "
         f"{int((available / 8) ** 0.5)} rows. Use a subsample, a linear kernel, or a feature map "
+        "(sklearn.kernel_approximation.Nystroem) with a linear kernel."
+    )
+
+
+def check_walk_memory(n_rows: int, name: str = "X") -> None:
+    """Refuse a walk on a kernel matrix, which is there already, that memory cannot hold.
+
+    Parameters
+    ----------
+    n_rows : int
+        n, the number of points.
+    name : str
+        What the error calls the argument that has these rows.
+    """
+    needed, available = int(BESIDE_THE_MATRIX * 8 * int(n_rows) ** 2), available_bytes()
+    if available is None or needed <= available:
+        return
+    raise ValueError(
+        f"{name} has {n_rows} rows: beside their kernel matrix a path needs up to "
+        f"{needed / GIGABYTE:.1f} GB and {available / GIGABYTE:.1f} GB of memory are available. "
+        "Use a subsample, a linear kernel, or a feature map "
         "(sklearn.kernel_approximation.Nystroem) with a linear kernel."
     )
 

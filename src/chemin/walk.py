@@ -27,6 +27,7 @@ from ._checks import (
     check_start_stop,
     check_target,
     check_two_classes,
+    check_walk_memory,
     class_weights,
 )
 from .closed import closed_trace
@@ -144,6 +145,8 @@ def walk_path(
             gram = gram_of(data, data.kernel, gram)
         K = gram
         _check_kernel_matrix(K, data.kernel, check_psd)
+        if isinstance(K, DenseGram):
+            check_walk_memory(len(K), "K" if data.kernel.name == "precomputed" else "X")
     problem = make_problem(name, data, target, spec, K)
     if problem.default_range is not None:
         start, stop = (d if v is None else v for v, d in zip((start, stop), problem.default_range))

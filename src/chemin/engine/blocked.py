@@ -22,9 +22,11 @@ from .trace import Recorder
 BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
+LONG_ROWS = 4000  # variables: from here on twice as many of both
 URGENT = 0.7  # times the steps of a block: so many of them are likely to enter
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
+CAUTION = 2  # with more free, inverses are dear: so many at first, twice as many each time
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or four events a variable: they go round in round-off
 
@@ -47,7 +49,10 @@ class BlockWalker:
         self.recorder, self.rng = recorder, rng
         self.guard = False
         self.progress: Callable[[float, int, int], None] = lambda t, events, helped: None
-        self.core = core = _verify.Core(system, BLOCK)
+        # Where rows of A are long, verification is dear: blocks are longer.
+        longer = 2 if len(system) >= LONG_ROWS else 1
+        self.most, self.least = longer * BLOCK, longer * WATCH
+        self.core = core = _verify.Core(system, self.most)
         core.still, core.indefinite = tol.VANISHING, tol.INDEFINITE
         core.singular, core.aside, core.down_first = tol.NIL, tol.ASIDE, tol.DOWN_FIRST
         # H_ss G_ss is one over the pivot of a free variable, relative to its diagonal entry.
@@ -61,9 +66,11 @@ class BlockWalker:
         core.look_again = tol.STALE if system.unit_moves else 0.0
         self.passed = 0
         self.helper = Helper()
-        self.patience = max(STANDING, 4 * len(system) // BLOCK)
-        self.length, self.watching = BLOCK, WATCH
+        self.patience = max(STANDING, 4 * len(system) // self.most)
+        self.length, self.watching = self.most, self.least
         self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
+        self.caution = CAUTION
+        self.edge: Floats | None = None
 
     # ------------------------------------------------------------------ the loop
 
@@ -100,7 +107,7 @@ class BlockWalker:
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
         few = core.ns <= FEW
-        core.reserve(core.ns + 2 * BLOCK + 2)
+        core.reserve(core.ns + 2 * self.most + 2)
         self.be_careful(self.careful, few or self.afresh)
         watched = self.choose(way)
         self.gauge()
@@ -112,16 +119,17 @@ class BlockWalker:
             blind = code == _loop.BLIND  # a jump meets nothing that is watched
             missed = self.unwatched(watched) if blind else core.verify(self.h, t0, h_end)
             if not blind and len(missed) == 0 and self.holds():
-                self.length = min(2 * self.length, BLOCK)
+                self.length = min(2 * self.length, self.most)
                 self.careful = max(self.careful - 1, 0)
-                self.watching = max(WATCH, int(0.95 * self.watching))
+                self.watching = max(self.least, int(0.95 * self.watching))
                 self.take_over(h_end)
                 return code
             core.restore(saved)
             if len(missed):
                 watched = self.watch_more(watched, missed)
             elif not self.careful:
-                self.be_careful(CAREFUL, few)
+                self.be_careful(CAREFUL if few else self.caution, few)
+                self.caution = min(2 * self.caution, CAREFUL)
             elif not core.careful:
                 self.afresh = True
                 self.be_careful(CAREFUL, True)
@@ -196,7 +204,8 @@ class BlockWalker:
             pushed, self.size = self.core.terms(self.z)
             self.h = -(pushed + system.q + t * system.r)
         self.fresh, self.fresh_z = system.pull(t), float(np.abs(self.z).sum()) or 1.0
-        self.measure_boxes()
+        if self.edge is None or system.stairs.moving_pins:
+            self.measure_boxes()
 
     def measure_boxes(self) -> None:
         """How far each variable can go, and what the border makes of it at the most."""
