@@ -230,7 +230,7 @@ def test_krylov_meets_the_reference(h, intercept):
 def test_early_stop_changes_nothing_but_the_work(monkeypatch):
     """Oracle: the same search to the end of every function."""
     X, y, _ = labels(80)
-    tally = []
+    tally = []  # of the walks up and down, twice
 
     def walk(early):
         made = RationalWalker.__init__
@@ -247,7 +247,7 @@ def test_early_stop_changes_nothing_but_the_work(monkeypatch):
 
     some, every = walk(True), walk(False)
     np.testing.assert_allclose(some.breakpoints, every.breakpoints, rtol=1e-12)
-    steps = [search.steps / search.functions for search in tally]
+    steps = [search.steps / search.functions for search in tally if search.functions]
     assert 1.0 <= steps[0] < 1.3 < steps[1]
 
 
