@@ -100,7 +100,7 @@ class Space:
                 s = s - basis.T @ (basis @ s)
             beta = float(np.linalg.norm(s))
             self.beta.append(beta)
-            goes_on = BROKEN * max(self.alpha) < beta < np.inf
+            goes_on = BROKEN * max(map(abs, self.alpha)) < beta < np.inf
             if goes_on and len(self.V) < np.count_nonzero(self.root):
                 self.V.append(s / beta)
 
