@@ -66,3 +66,21 @@ def test_a_search_that_is_given_up_is_no_crossing(monkeypatch):
             seen += 1
             assert np.all(values(step) >= 0)
     assert seen > 0
+
+
+def test_poles_that_cancel_do_not_hold_the_search_up():
+    """Oracle: the functions without the poles that cancel. Copies of points have such weights."""
+    far, reach = 0.75, 0.7
+    for seed in range(10):
+        gaps, move, bends, near, _ = draw(seed, 1.0)
+        gaps = gaps * 1e-6
+        move.closing[:] *= 1e-6
+        near = np.append(near, [far, far * (1 + 1e-14), far * (1 + 2e-14)])
+        extra = np.array([1.0, -2.0, 1.0]) * np.abs(bends).max()
+        with_them = np.hstack([1e-6 * bends, np.tile(extra, (len(bends), 1))])
+        plain, full = Search(), Search()
+        step, blocking = plain(gaps, move, 1e-6 * bends, near[:4], reach)
+        same, also = full(gaps, move, with_them, near, reach)
+        assert same == pytest.approx(step, rel=1e-7)
+        np.testing.assert_array_equal(also, blocking)
+        assert full.steps <= 3 * plain.steps

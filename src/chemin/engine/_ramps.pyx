@@ -42,12 +42,15 @@ cdef enum:
     MOST = 24  # poles; a move that asks for more is left to the walk in Python
     LEAST = 3  # poles to begin with
     ROUNDS = 1000  # steps of one search for a crossing
+    MENDS = 8  # refinements of what is off at the end of a move
+    TRIES = 4  # searches for the end of one move
 
 cdef enum Code:
     GOES_ON = 0
     FULL = 1  # so many moves were made, or t has moved so far, that sizes are to be seen again
     CORNER = 2  # a variable stands at a corner that is not plainly to be passed
     LEFT = 3  # nothing was done: the next move is not for this walk
+    AGAIN = 4  # where the move ends was not known well enough; now it is
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double CLOSE = 4 * EPS  # relative to the place: a crossing nearer than this is there
@@ -56,9 +59,12 @@ cdef double BROKEN = 64 * EPS  # relative to T: a beta below it is round-off, th
 cdef double STILL = 64 * EPS  # a speed below this, relative to its terms, is zero
 cdef double PART = 0.01  # of the tolerance of residuals: what a space may leave
 cdef double REALLY = 4.0  # times that tolerance: what a form may really leave
+cdef double THERE = 0.25  # of it: as near as this to its corner a variable is to arrive; then twice
+cdef double MENDED = 0.02  # of it: what may be left of what is off
 cdef double SPARE = 1e-4  # of what a space may leave: one pole less will do the next time
 cdef double NEAR = 0.05  # of t: so far sizes of residuals, for tolerances, change little
-cdef double FAR = 0.1  # of t: the inverse is made again; it costs as much as a few poles each move
+cdef double FAR = 0.25  # of t: so far from t0 H is made again,
+cdef double DEAR = 0.2  # or where what it has cost in further poles is this part of an inverse
 cdef double WORN = 1e-6  # what one refinement changes of a solve: more, and H is made again,
 cdef double RUINED = 1e-3  # or, just made, it is not to be used
 cdef double FRAIL = 1e-8  # relative pivots below: H is made again
@@ -80,15 +86,15 @@ cdef class Ramps(System):
 
     cdef:
         readonly double t
-        double t0, sized, norm, step, top, leaving
+        double t0, sized, norm, step, top, spent, reach, there
         double[:, ::1] R, H, G_FF, V, X, acted, bends, C, weight, work
-        double[::1] soft, root_soft, q, z, h, tolerance, blur, lin, c, y, x, off, spare
+        double[::1] soft, root_soft, q, z, h, tolerance, blur, lin, c, y, x, off, spare, lately
         double[::1] alpha, beta, theta, d, e, near, shape, old_z
         double[:, ::1] Q, place
         Py_ssize_t[::1] stair, owner, everyone
         Py_ssize_t[::1] slot_of
-        Py_ssize_t cap, ns, poles, k, who, last, rows_free
-        int side, last_side
+        Py_ssize_t cap, ns, poles, least, k, who, rows_free
+        int side
         bint worn, fresh
         readonly Py_ssize_t functions, steps, inverses
 
@@ -98,7 +104,8 @@ cdef class Ramps(System):
         self.soft = np.ascontiguousarray(system.soft, dtype=np.float64)
         self.root_soft, self.q = np.sqrt(self.soft), np.ascontiguousarray(system.q)
         self.everyone = np.arange(n)
-        self.z, self.h, self.old_z, self.tolerance, self.blur, self.lin = np.zeros((6, n))
+        self.z, self.h, self.old_z, self.tolerance, self.blur = np.zeros((5, n))
+        self.lin, self.lately = np.zeros((2, n))
         self.place = np.zeros((2, n))
         self.acted, self.bends = np.zeros((MOST + 1, n)), np.zeros((MOST, n))
         self.alpha, self.beta, self.theta, self.d, self.e, self.near, self.shape = np.zeros(
@@ -134,7 +141,7 @@ cdef class Ramps(System):
         np.asarray(self.H)[:] = 0.0
         np.asarray(self.G_FF)[:] = 0.0
         self.ns = self.rows_free = 0
-        self.worn, self.last = True, -1
+        self.worn = True
         for i in range(self.N):
             if self.stair[i] % 2 == 0:
                 self._take_slot(i)
@@ -256,6 +263,7 @@ cdef class Ramps(System):
         cdef char half = b"U"
         cdef blas_int n, ld = self.cap, info = 0
         self.t0, self.worn, self.fresh = self.t, False, True
+        self.spent, self.least = 0.0, MOST
         self.inverses += 1
         for s in range(self.ns):
             if self.owner[s] >= 0 and has_row(&self.G, self.owner[s]):
@@ -427,9 +435,7 @@ cdef class Ramps(System):
         cdef double stair = self.slope[i, self.stair[i] + (1 if side else -1)]
         return -stair - self.lin[i] if side else self.lin[i] + stair
 
-    cdef double _further(
-        self, Py_ssize_t i, int side, double s, double reach
-    ) noexcept nogil:
+    cdef double _further(self, Py_ssize_t i, int side, double s) noexcept nogil:
         """The next safe place of one function, from the place s; see `crossing.py`."""
         cdef double f = self._gap(i, side), slope = self._slope(i, side), sign = -1.0 if side else 1.0
         cdef double rate = slope, N = 0.0, q = self.top / (1.0 - s * self.top), left, bend, safe
@@ -444,8 +450,8 @@ cdef class Ramps(System):
             N += min(self.d[j], 0.0)
         f = fmax(f, 0.0)
         safe = smallest_root(f, rate - f * q, N - rate * q)
-        safe = fmax(safe, self._bent(f, rate, reach - s))
-        return s + fmax(safe, self._bent(f, rate, min(FURTHER * safe, reach - s)))
+        safe = fmax(safe, self._bent(f, rate, self.reach - s))
+        return s + fmax(safe, self._bent(f, rate, min(FURTHER * safe, self.reach - s)))
 
     cdef double _bent(self, double f, double rate, double end) noexcept nogil:
         """How far up to `end` no function with the C and q of `_further` has come to zero."""
@@ -459,8 +465,8 @@ cdef class Ramps(System):
         curvature += total if total > 0 else total / (1.0 - end * self.e[0])
         return min(smallest_root(f, rate, curvature), end)
 
-    cdef bint _search(self, double reach) noexcept nogil:
-        """The first to come to the end of its stair before `reach`: `who`, `side`, at `step`.
+    cdef bint _search(self) noexcept nogil:
+        """The first to come to the end of its stair before the reach: `who`, `side`, at `step`.
 
         All functions make one step. Then the nearest one goes on, again and again: once it has
         converged no other can be before it. False if that takes too long.
@@ -484,14 +490,14 @@ cdef class Ramps(System):
                     )
         self.steps += self.functions - before
         for rounds in range(ROUNDS):
-            self.step, self.who = reach, -1
+            self.step, self.who = self.reach, -1
             for side in range(2):
                 for i in range(self.N):
                     if self.place[side, i] < self.step:
                         self.step, self.who, self.side = self.place[side, i], i, side
             if self.who < 0:
                 return True
-            place = self._further(self.who, self.side, self.step, reach)
+            place = self._further(self.who, self.side, self.step)
             self.steps += 1
             if place - self.step <= CLOSE * place:
                 self.step = place
@@ -540,11 +546,19 @@ cdef class Ramps(System):
                 most = fmax(most, fabs(self.root_soft[self.owner[s]] * self.V[n, s]))
         return self.step * d * d * self.beta[n - 1] * self.norm * fabs(last) * most
 
+    cdef bint _dear(self) noexcept nogil:
+        """Whether a new inverse is cheaper than going on with this one."""
+        cdef double m = self.ns
+        if self.t0 - self.t > FAR * self.t:
+            return True
+        return 2.0 * self.spent * (m + self.N) > DEAR * m * m
+
     cdef Code _find(self, double t_end, bint first) noexcept nogil:
         """The next move: its functions, and where it ends."""
         cdef Py_ssize_t acted = 0, s, poles = self.poles
-        cdef double reach = min(self.t - t_end, 0.75 * self.t), allowed = INFINITY, left
-        if self.worn or self.t0 - self.t > FAR * self.t:
+        cdef double allowed = INFINITY, left
+        self.reach = min(self.t - t_end, 0.75 * self.t)
+        if self.worn or self._dear():
             if not self._invert():
                 return LEFT
         if not self._direction():
@@ -562,7 +576,7 @@ cdef class Ramps(System):
             self._functions()
             if first and not self._settled():
                 return LEFT
-            if not self._search(reach):
+            if not self._search():
                 return LEFT
             left = self._leaves()
             # Residuals are measured by t: on the way down tolerances shrink with it.
@@ -574,14 +588,30 @@ cdef class Ramps(System):
         if left < SPARE * PART * allowed:
             poles -= 1
         self.poles = max(min(poles, self.k), LEAST)
+        self.least = min(self.least, self.k)
+        self.spent += self.k - self.least
         return LEFT if self.who < 0 else GOES_ON
 
     # ------------------------------------------------------------------ to its end
 
-    cdef bint _arrive(self, double t) noexcept nogil:
-        """To the end of the move; False if the equations do not hold there."""
+    cdef Code _end(self) noexcept nogil:
+        """To the end of the move; where that is not known well enough it is looked for again."""
+        cdef Py_ssize_t tries
+        cdef Code code
+        for tries in range(TRIES):
+            self.there = THERE * (1 + tries)
+            code = self._arrive()
+            if code != AGAIN:
+                return code
+            if self.slot_of[self.who] < 0 and not (self._search() and self.who >= 0):
+                return LEFT
+        return LEFT
+
+    cdef Code _arrive(self) noexcept nogil:
+        """To the end of the move, if the equations hold there."""
         cdef Py_ssize_t i, j, s, held = self.slot_of[self.who]
-        cdef double step = self.step, before = self.t, change, gap
+        cdef double step = self.step, before = self.t, change
+        cdef Code code = GOES_ON
         memcpy(&self.old_z[0], &self.z[0], self.N * sizeof(double))
         for j in range(self.k):
             self.shape[j] = step * step / (1.0 - step * self.near[j])
@@ -592,27 +622,73 @@ cdef class Ramps(System):
                 for j in range(self.k):
                     change += self.weight[j, s] * self.shape[j]
                 self.z[i] += change
-        self.t = t
-        if not self._unsolved() or (held < 0 and not self._meets()):
+        self.t -= step
+        if not self._unsolved():
+            code = LEFT
+        else:
+            self._mend()
+            code = GOES_ON if held < 0 else self._pinned(held)
+            for s in range(self.ns):
+                i = self.owner[s]
+                if i >= 0:
+                    self.z[i] += self.x[s]
+            if held < 0:
+                code = self._meets()
+        if code != GOES_ON:
             self.t = before
             memcpy(&self.z[0], &self.old_z[0], self.N * sizeof(double))
-            return False
-        self._symv(self.H, &self.off[0], &self.x[0])
-        if held >= 0:  # it comes to its pin, the others as they must
-            self._column(held, &self.c[0])
-            gap = self._level(self.who, 1 if self.side else -1) - self.z[self.who] - self.x[held]
-            for s in range(self.ns):
-                self.x[s] += self.c[s] * gap / self.c[held]
-        for s in range(self.ns):
-            i = self.owner[s]
-            if i >= 0:
-                self.z[i] += self.x[s]
+            return code
         for i in range(self.N):
             if self.stair[i] % 2 == 1:
                 self.h[i] += step * self.lin[i]
                 for j in range(self.k):
                     self.h[i] += self.shape[j] * self.bends[j, i]
-        return True
+        return GOES_ON
+
+    cdef void _mend(self) noexcept nogil:
+        """x, by which free variables are off: A^-1 off. H is that of t0: it is refined."""
+        cdef Py_ssize_t i, s, rounds
+        cdef double left
+        memset(&self.x[0], 0, self.ns * sizeof(double))
+        memcpy(&self.c[0], &self.off[0], self.ns * sizeof(double))
+        for rounds in range(MENDS):
+            self._symv(self.H, &self.c[0], &self.spare[0])
+            for s in range(self.ns):
+                self.x[s] += self.spare[s]
+            self._symv(self.G_FF, &self.x[0], &self.c[0])
+            left = 0.0
+            for s in range(self.ns):
+                i = self.owner[s]
+                if i >= 0:
+                    self.c[s] = self.off[s] - self.c[s] - self.t * self.soft[i] * self.x[s]
+                    left = fmax(left, fabs(self.c[s]) / self.tolerance[i])
+            if left <= MENDED:
+                return
+
+    cdef Code _pinned(self, Py_ssize_t held) noexcept nogil:
+        """The variable that is to come to its pin stands there, the others as they must.
+
+        If it is not quite there, the step is corrected.
+        """
+        cdef Py_ssize_t s
+        cdef double gap = self._level(self.who, 1 if self.side else -1)
+        gap -= self.z[self.who] + self.x[held]
+        self._column(held, &self.c[0])
+        if fabs(gap) > self.there * self.tolerance[self.who] * self.c[held]:
+            self.step += gap / self._speed(self.who)
+            return AGAIN if 0.0 < self.step < self.reach else LEFT
+        for s in range(self.ns):
+            self.x[s] += self.c[s] * gap / self.c[held]
+        return GOES_ON
+
+    cdef double _speed(self, Py_ssize_t i) noexcept nogil:
+        """How fast what moves of variable i moves where the move ends."""
+        cdef Py_ssize_t j
+        cdef double rate = self.lin[i], left, s = self.step
+        for j in range(self.k):
+            left = 1.0 - s * self.near[j]
+            rate += self.bends[j, i] * s * (2.0 - s * self.near[j]) / (left * left)
+        return rate
 
     cdef bint _unsolved(self) noexcept nogil:
         """What the equations of free variables are off, from the data; False if it is too much."""
@@ -630,27 +706,31 @@ cdef class Ramps(System):
                 return False
         return True
 
-    cdef bint _meets(self) noexcept nogil:
-        """Whether the pinned variable that is to come to a tread is there, from the data."""
+    cdef Code _meets(self) noexcept nogil:
+        """Whether the pinned variable that is to come to a tread is there, from the data.
+
+        If it is not quite, its h has gathered round-off, and is corrected.
+        """
         cdef Py_ssize_t i = self.who
         cdef double h
-        row(&self.G, i, self.N, &self.everyone[0], &self.acted[0, 0])
-        h = self.sigma[i] * dot(self.N, &self.acted[0, 0], &self.z[0])
-        h = -(h + self.q[i] + self.t * (self.r[i] + self.soft[i] * self.z[i]))
-        return fabs(h - self._level(i, 1 if self.side else -1)) <= REALLY * self.tolerance[i]
+        row(&self.G, i, self.N, &self.everyone[0], &self.lately[0])
+        h = self.sigma[i] * dot(self.N, &self.lately[0], &self.z[0])
+        h += self.q[i] + self.t * (self.r[i] + self.soft[i] * self.z[i])
+        h = -h - self._level(i, 1 if self.side else -1)
+        self.h[i] += h
+        if fabs(h) <= self.there * self.tolerance[i]:
+            return GOES_ON
+        return AGAIN if fabs(h) <= REALLY * self.tolerance[i] else LEFT
 
     cdef bint _plain(self) noexcept nogil:
         """Whether the corner is plainly to be passed: at speed, by one variable, to a wide stair.
 
         The speed at which it goes on has the same sign: pivots are positive.
         """
-        cdef Py_ssize_t i = self.who, j, target = self.stair[i] + (1 if self.side else -1)
-        cdef double rate = self._slope(i, self.side), sign = -1.0 if self.side else 1.0
-        cdef double step = self.step, left
-        for j in range(self.k):
-            left = 1.0 - step * self.near[j]
-            rate += sign * self.bends[j, i] * step * (2.0 - step * self.near[j]) / (left * left)
-        if not -rate > self._noise(i) or (self.stair[i] % 2 == 0 and self.rows_free < 2):
+        cdef Py_ssize_t i = self.who, target = self.stair[i] + (1 if self.side else -1)
+        cdef double stair = self.slope[i, target], left
+        cdef double closing = self._speed(i) + stair if self.side else -self._speed(i) - stair
+        if not closing > self._noise(i) or (self.stair[i] % 2 == 0 and self.rows_free < 2):
             return False
         left = self.value[i, target + 1] - self.value[i, target - 1]
         left += self.t * (self.slope[i, target + 1] - self.slope[i, target - 1])
@@ -690,10 +770,10 @@ cdef class Ramps(System):
                 break
             first = len(moves) == 0
             with nogil:
-                code = self._find(t_end, first)
                 t = self.t
-                if code == GOES_ON and not self._arrive(t - self.step):
-                    code = LEFT
+                code = self._find(t_end, first)
+                if code == GOES_ON:
+                    code = self._end()
             if code != GOES_ON:
                 break
             moves.append(self._made(t))

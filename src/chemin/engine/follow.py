@@ -219,7 +219,8 @@ def climb(
     rng: np.random.Generator,
 ) -> tuple[Ints, Floats, float]:
     """Up to where nothing changes any more, and above the stop."""
-    climber = make_reference(system, stair, z, t, recorder_of(system)(), rng)
+    make = make_reference if system.soft is None else make_walker
+    climber = make(system, stair, z, t, recorder_of(system)(), rng)
     climber.walk(np.inf)
     if stop is not None and climber.t <= stop:
         climber.walk(ABOVE * stop)

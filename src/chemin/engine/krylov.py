@@ -100,7 +100,8 @@ class Space:
                 s = s - basis.T @ (basis @ s)
             beta = float(np.linalg.norm(s))
             self.beta.append(beta)
-            if beta > BROKEN * max(self.alpha) and len(self.V) < np.count_nonzero(self.root):
+            goes_on = BROKEN * max(map(abs, self.alpha)) < beta < np.inf
+            if goes_on and len(self.V) < np.count_nonzero(self.root):
                 self.V.append(s / beta)
 
     def form(self, way: float, most: float) -> tuple[Floats, Floats]:
@@ -195,6 +196,8 @@ class KrylovWalker(RationalWalker):
         poles = self.poles
         while True:
             space.grow(poles)
+            if not np.all(np.isfinite(space.alpha)):  # the border hardly holds, and y is no number
+                return self.by_all_poles(move, soft, reach)
             acted = np.hstack([acted, self._act(space.W[acted.shape[1] :])])
             near, C = space.form(move.t, 1.0 / abs(self.t))
             bends = acted @ C
@@ -216,6 +219,10 @@ class KrylovWalker(RationalWalker):
         left = np.abs(self._unsolved(move, change, move.t * length))
         if np.all(left <= REALLY * shrunk * self.tolerance[self.free]):
             return min(step, reach)
+        return self.by_all_poles(move, soft, reach)
+
+    def by_all_poles(self, move: Move, soft: Floats, reach: float) -> float:
+        """As the reference does it."""
         self.turns = None
         RationalWalker.factor(self)
         return super().first_crossing(move, soft, reach)

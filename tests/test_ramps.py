@@ -1,0 +1,79 @@
+"""The compiled walk on ramps: against the reference, and how much of a walk it makes itself."""
+
+import numpy as np
+import pytest
+
+from chemin import quadratic_svc_path, quadratic_svr_path
+from chemin.engine import ramps
+from contract import CASES, assert_walked, make_data, make_tied
+from test_engines import assert_same_path, in_both
+
+CURVED = [case for case in CASES if getattr(case.loss, "curved", False)]
+KERNELS = [
+    {"kernel": "rbf", "gamma": 0.3},
+    {"kernel": "rbf", "gamma": 0.3, "intercept": False},
+    {"kernel": "linear"},
+]
+
+
+@pytest.fixture
+def walks(monkeypatch):
+    """Short blocks; a list with each walk: all corners, and those that the compiled loop passed."""
+    monkeypatch.setattr(ramps, "BLOCK", 5)
+    found, made, stretch = [], ramps.RampWalker.__init__, ramps.RampWalker.stretch
+
+    def remembered(self, *args):
+        made(self, *args)
+        self.compiled = 0
+        found.append(self)
+
+    def counted(self):
+        before = self.passed
+        out = stretch(self)
+        self.compiled += self.passed - before
+        return out
+
+    monkeypatch.setattr(ramps.RampWalker, "__init__", remembered)
+    monkeypatch.setattr(ramps.RampWalker, "stretch", counted)
+    return found
+
+
+@pytest.mark.parametrize("options", KERNELS, ids=["rbf", "no b", "linear"])
+@pytest.mark.parametrize("case", CURVED, ids=lambda case: case.name)
+def test_every_problem(case, options, walks, monkeypatch):
+    """Oracles: the certificate, and the reference for weights; and counts: the loop had work."""
+    X, y = make_data(case, n=40)
+    assert_walked(case(X, y, **options))
+    down = walks[-1]
+    # The two rows of an expectile change sides together: a tie at every event.
+    assert down.compiled >= 0.8 * down.passed or case.name == "expectile in lambda"
+    weight = 10.0 ** np.random.default_rng(3).uniform(-1, 1, 40)
+    fast, slow = in_both(monkeypatch, lambda: case(X, y, weight, **options))
+    assert_walked(fast)
+    assert_same_path(fast, slow, X)
+
+
+def test_ties_are_left_to_the_other_walk(walks):
+    """Oracles: the certificate; and counts. Copies reach their corners together."""
+    X, y = make_tied(CURVED[0], n=40)
+    assert_walked(quadratic_svc_path(X, y, rho=1.1, h=0.2, gamma=0.3))
+    assert walks[-1].compiled < 0.5 * walks[-1].passed
+
+
+def test_pinned_slots_are_used_again(walks):
+    """Oracle: the certificate. Many more variables enter and leave than are ever free."""
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(0, 20, 200))[:, None]
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=200)
+    path = quadratic_svr_path(X, y, epsilon=0.2, h=0.05, gamma=1.0, intercept=False)
+    assert_walked(path)
+    assert len(path) > 5 * np.diff(path._trace.moves.pointer).max()
+
+
+def test_max_events_is_met_to_the_event(walks):
+    """Oracle: the whole walk. The compiled loop makes blocks of events."""
+    X, y = make_data(CURVED[0], n=60)
+    whole = quadratic_svc_path(X, y, rho=1.1, h=0.2, gamma=0.3)
+    some = quadratic_svc_path(X, y, rho=1.1, h=0.2, gamma=0.3, max_events=17)
+    assert len(some) == 17 and not some.complete
+    np.testing.assert_array_equal(some.breakpoints, whole.breakpoints[:17])
