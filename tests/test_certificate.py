@@ -118,7 +118,18 @@ class Data:
         return self.case.has_kernel
 
     def _pieces(self, s: Solution) -> list[Any]:
-        """The graph of side * alpha over f: -w times the slopes of the contract's loss."""
+        """The graph of side * alpha over f, the same for all mutants with the same parameters."""
+        key = tuple(sorted(s.given.items())), s.lambda_, s.epsilon, s.intercept
+        if key != self._last.get("key"):
+            self._last.update(key=key, pieces=self._graph(s))
+        return self._last["pieces"]
+
+    @cached_property
+    def _last(self) -> dict[str, Any]:
+        return {}
+
+    def _graph(self, s: Solution) -> list[Any]:
+        """-w times the slopes of the contract's loss."""
         loss, y = self.case.loss, self.target
         kinks = loss.kinks(s, y, s)
         between = list(pairwise(kinks))

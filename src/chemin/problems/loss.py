@@ -78,11 +78,12 @@ class Loss:
 
     def _risen(self, away: Floats, room: Any) -> Floats:
         """The rise of a function whose slope begins at 0 and grows by up to `room`."""
-        if np.ndim(self.softness) == 0 and self.softness == 0.0:  # at once
-            return np.asarray(np.maximum(away, 0.0) * room)
-        away, soft = np.broadcast_arrays(np.maximum(away, 0.0), self.softness)
-        steep = np.where(away > 0, room, 0.0)
-        np.divide(away, soft, out=steep, where=(away > 0) & (soft * room > away))
+        away, soft = np.maximum(away, 0.0), np.asarray(self.softness)
+        if soft.ndim == 0 and soft == 0.0:  # all of it at once
+            return np.asarray(away * room)
+        steep = np.full(np.broadcast_shapes(away.shape, soft.shape), np.inf)
+        np.divide(away, soft, out=steep, where=soft > 0)
+        steep = np.where(away > 0, np.minimum(steep, room), 0.0)
         return np.asarray(steep * (away - 0.5 * soft * steep))
 
     def slope(self, e: Floats) -> Floats:
