@@ -3,14 +3,16 @@
 Oracles: certificates computed from the data, the same walk without the damage, closed forms.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import chemin
-from chemin import nu_svr_path, svc_path, svr_path
+from chemin import expectile_path, nu_svr_path, quadratic_svc_path, svc_path, svr_path
 from chemin.engine import Reason, audit, carry_on
 from chemin.engine.moves import StraightMoves
-from contract import assert_exact
+from contract import CASES, assert_exact, make_tied
 
 
 def make_data(n=40, seed=0):
@@ -257,3 +259,35 @@ def test_an_empty_path_says_why():
             turned.at(turned.start)
     else:
         assert_exact(turned)
+
+
+@pytest.mark.parametrize("make", [svc_path, quadratic_svc_path, expectile_path, svr_path])
+def test_where_nothing_ever_happens(make):
+    """Oracle: a closed form. All points are one: f is the best constant, whatever lambda."""
+    y = np.array([0.0, 1.0, 1.0, 0.0, 1.0])
+    path = make(np.full((5, 1), 7.0), y, kernel="rbf", gamma=1.0, intercept=True)
+    assert path.complete and path.n_events == 0
+    f = path.decision_function([[7.0]], np.geomspace(path.stop, 1e4 * path.start, 7))
+    np.testing.assert_allclose(f, f[0, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_states_of_the_walker_are_those_of_its_moves(case):
+    """Oracle: the moves, added up from the start."""
+    X, y = make_tied(case, n=60)
+    trace = case(X, y, kernel="rbf", gamma=0.3)._trace
+    t = np.linspace(trace.t0[0], trace.t1[-1], 50)
+    moves = replace(trace, known=()).solutions(t, once=True)
+    for known in (trace.solutions(t), trace.solutions(t, once=True)):
+        np.testing.assert_allclose(known, moves, atol=1e-11 * max(np.abs(moves).max(), 1.0))
+
+
+@pytest.mark.parametrize("gamma", [0.3, 0.05])
+def test_multipliers_that_are_zero_but_for_round_off_are_zero(gamma):
+    """Oracle: the staircase. A point that is strictly inside the tube is no support vector, and
+    what walks cannot tell from a bound is at it.
+    """
+    X, y = make_tied(next(case for case in CASES if case.name == "nu-svr in nu"))
+    path = nu_svr_path(X, y, along="nu", lambda_=0.3, kernel="rbf", gamma=gamma)
+    coef = np.abs(path.coefficients(path.breakpoints[path.breakpoints < path.start])[0])
+    assert not np.any((coef > 0) & (coef < 1e-12 * coef.max(axis=0)))

@@ -219,7 +219,7 @@ class Trace:
     stairs: Staircases
     end: End
     closed_above: bool = False  # whether the closed form holds above the start
-    states: tuple[State, ...] = ()  # z as the walker had it, here and there
+    known: tuple[State, ...] = ()  # z as the walker had it, here and there
 
     @classmethod
     def build(
@@ -236,8 +236,8 @@ class Trace:
         t0, t1 = moves.t0, moves.t1
         events = np.array(recorder.events, dtype=EVENT)
         still = np.zeros_like(z_start)
-        states = tuple(recorder.states)
-        whole = cls(stair_start, z_start, moves, events, still, stairs, end, states=states)
+        known = tuple(recorder.states)
+        whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
         first = min(recorder.first or 0, max(len(t0) - 1, 0))
         # Jumps of unpenalised variables right there belong to it: above they have not been made.
         while first > 0 and t0[first - 1] == t1[first - 1]:
@@ -266,7 +266,7 @@ class Trace:
             moves=self.moves.some(first, len(self.moves)),
             events=events,
             before=before,
-            states=tuple((made - first, z) for made, z in self.states if made > first),
+            known=tuple((made - first, z) for made, z in self.known if made > first),
         )
 
     def cut(self, moves: int, end: End) -> Trace:
@@ -276,7 +276,7 @@ class Trace:
             moves=self.moves.some(0, moves),
             events=self.events[self.events["move"] < moves],
             end=end,
-            states=tuple(state for state in self.states if state[0] <= moves),
+            known=tuple(state for state in self.known if state[0] <= moves),
         )
 
     def then(self, other: Trace) -> Trace:
@@ -294,7 +294,7 @@ class Trace:
             moves=self.moves.then(self.moves.jump(t, other.z_start - z)).then(other.moves),
             events=np.concatenate([self.events, np.array(between, dtype=EVENT), later]),
             end=other.end,
-            states=(*self.states, *((made + count + 1, state) for made, state in other.states)),
+            known=(*self.known, *((made + count + 1, state) for made, state in other.known)),
         )
 
     @property
@@ -424,7 +424,7 @@ class Trace:
     @cached_property
     def _known(self) -> tuple[State, ...]:
         """z at the start, and where the walker has left it."""
-        return ((0, self.z_start), *self.states)
+        return ((0, self.z_start), *self.known)
 
     @cached_property
     def _checkpoints(self) -> tuple[State, ...]:
