@@ -270,6 +270,8 @@ REGRESSIONS = {
         recipe(415430006, 12, 1, "decimals", 0.0, "ties", "none", True, LINEAR | tube(0.01),
                stop=0),
         recipe(940887474, 15, 4, "collinear", 0.7, "binary", "one huge", True, LINEAR | tube(0.01)),
+        recipe(535327840, 9, 1, "collinear", 0.0, "binary", "zeros and huge", True, POLY,
+               epsilon=0.5),
         recipe(2159177148, 5, 1, "twelve orders", 0.7, "binary", "none", False,
                rbf(1.0) | tube(100)),
     ],

@@ -641,11 +641,13 @@ def _term_stairs(term: Term) -> Staircases:
 def swept(alpha: Floats, unit: Floats, own: Floats, low: Floats, high: Floats) -> Floats:
     """Multipliers between their outer pins, without the dust that round-off leaves of zeros.
 
-    `unit` measures the largest multiplier, `own` each of them.
+    `unit` measures the largest multiplier, `own` each of them: beside much smaller ones that of a
+    large weight is measured by the largest.
     """
     size = np.abs(alpha)
-    no_model = size.max(axis=0, initial=0.0) <= NO_MODEL * unit
-    dust = np.where(no_model, NO_MODEL * unit, DUST * own)
+    largest = size.max(axis=0, initial=0.0)
+    no_model = largest <= NO_MODEL * unit
+    dust = np.where(no_model, NO_MODEL * unit, DUST * np.minimum(own, largest))
     return np.clip(np.where(size <= dust, 0.0, alpha), low, high)
 
 
