@@ -27,8 +27,9 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before NumPy is impo
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import numpy as np  # noqa: E402
-from contract import CASES, inexact  # noqa: E402
 from joblib import Parallel, delayed  # noqa: E402
+
+from contract import CASES, inexact  # noqa: E402
 from test_nasty import drawn  # noqa: E402
 
 RESULTS = Path(__file__).with_name("nasty.md")

@@ -242,7 +242,7 @@ class Trace:
         # Jumps of unpenalised variables right there belong to it: above they have not been made.
         while first > 0 and t0[first - 1] == t1[first - 1]:
             first -= 1
-        if not trim or len(t0) == 0:
+        if not trim or len(t0) == 0 or recorder.system is None:
             return whole
         return replace(whole._from(first, recorder.system.boxed), closed_above=True)
 
