@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -384,25 +384,25 @@ class KernelMachine(Problem):
         names = [term.name for term in self.rows.terms]
         b = names.index("intercept") if "intercept" in names else None
         interval = np.tile(np.zeros(len(c.T)) if b is None else c[b], (2, 1))
-        part = taking_part(len(self.w), without, alpha.shape[1])
-        ended = self._ended(alpha, rows, self.w @ part)
         free = rows.loss.free(alpha / self.weight, self._near(alpha))
-        part = np.tile(part, (self.copies, 1))
+        weight, part = self.w.sum(), None
+        if without is not None:
+            part = taking_part(len(self.w), without)
+            weight = self.w @ part
+            part = np.tile(part, (self.copies, 1))
+            free &= part
+        ended = self._ended(alpha, rows, weight)
         for group, kept in _groups(ended):
             if not len(kept) or (edges := self._edges_of(kept)).from_edges is None:
                 continue
-            some = group[~edges.fixed(free[:, group] & part[:, group]).all(axis=0)]
+            some = group[~edges.fixed(free[:, group]).all(axis=0)]
             if not some.size:
                 continue
             part_given = {name: v[some] for name, v in given.items()}
             f = self.gram @ coef[:, some] if products is None else products[0][:, some]
             asked = self._asked(self._declared(part_given).loss, alpha[:, some], f)
-            asked = replace(
-                asked,
-                low=np.where(part[:, some], asked.low, -np.inf),
-                high=np.where(part[:, some], asked.high, np.inf),
-                free=asked.free & part[:, some],
-            )
+            if part is not None:
+                asked = asked.among(part[:, some])
             middle, ends = edges.middle(c[np.ix_(kept, some)], asked)
             for row, k in enumerate(kept):
                 least = 0.0 if self.rows.terms[k].from_zero else -np.inf
@@ -651,11 +651,10 @@ def swept(alpha: Floats, unit: Floats, own: Floats, low: Floats, high: Floats) -
     return np.clip(np.where(size <= dust, 0.0, alpha), low, high)
 
 
-def taking_part(n: int, without: Ints | None, columns: int) -> Any:
+def taking_part(n: int, without: Ints) -> Any:
     """(n, columns): which points take part in each column."""
-    part = np.ones((n, columns), dtype=bool)
-    if without is not None:
-        part[without, np.arange(columns)] = False
+    part = np.ones((n, len(without)), dtype=bool)
+    part[without, np.arange(len(without))] = False
     return part
 
 

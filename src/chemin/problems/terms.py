@@ -41,6 +41,11 @@ class Bounds:
     high: Floats
     free: Any
 
+    def among(self, part: Any) -> Bounds:
+        """Of some rows, in each column its own; the others ask for nothing."""
+        low, high = np.where(part, self.low, -np.inf), np.where(part, self.high, np.inf)
+        return Bounds(low, high, self.free & part)
+
 
 @dataclass(frozen=True)
 class Edges:
