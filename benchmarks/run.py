@@ -25,6 +25,7 @@ TITLES = {
     "nu": "nu-SVR against NuSVR, and leave-one-out",
     "quadratic": "Quadratic losses against eigendecompositions and liblinear",
     "lasso": "Lasso against lars_path",
+    "variables": "Choosing variables: stepwise, adaptive ridge, lasso",
     "choosing": "Choosing C by cross-validation",
     "mkl": "Weights of kernels against grid searches",
     "growth": "Growth",
@@ -57,6 +58,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--cvxcla", type=int, default=800, metavar="N", help="size against cvxcla")
     p.add_argument("--svr", type=whole_numbers, default=[200, 500, 1000, 2000], metavar="SIZES")
     p.add_argument("--nu", type=int, default=1500, metavar="N", help="size of the toy of nu-SVR")
+    p.add_argument("--wide", type=whole_numbers, default=[50_000], metavar="SIZES")
     p.add_argument("--choosing", type=whole_numbers, default=[500, 1000, 2000], metavar="SIZES")
     p.add_argument("--choosing-seeds", type=int, default=1, help="seeds of choosing")
     p.add_argument(
@@ -80,6 +82,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import nu
     import quadratic
     import speed
+    import variables
 
     import kernels
 
@@ -91,6 +94,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "nu": lambda: nu.nu(o.nu, o.repeats),
         "quadratic": lambda: quadratic.quadratic(o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
+        "variables": lambda: variables.variables(o.repeats, o.wide),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "mkl": lambda: kernels.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),
