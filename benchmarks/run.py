@@ -27,6 +27,7 @@ TITLES = {
     "lasso": "Lasso against lars_path",
     "pins": "C-SVM along the cost, quantile regression along tau",
     "penalties": "Penalties by gradient against finite differences and a plain loop",
+    "variables": "Choosing variables: stepwise, adaptive ridge, lasso",
     "choosing": "Choosing C by cross-validation",
     "mkl": "Weights of kernels against grid searches",
     "growth": "Growth",
@@ -60,6 +61,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--svr", type=whole_numbers, default=[200, 500, 1000, 2000], metavar="SIZES")
     p.add_argument("--nu", type=int, default=1500, metavar="N", help="size of the toy of nu-SVR")
     p.add_argument("--pins", type=whole_numbers, default=[300, 1000, 2000], metavar="SIZES")
+    p.add_argument("--wide", type=whole_numbers, default=[50_000], metavar="SIZES")
     p.add_argument("--choosing", type=whole_numbers, default=[500, 1000, 2000], metavar="SIZES")
     p.add_argument("--choosing-seeds", type=int, default=1, help="seeds of choosing")
     p.add_argument(
@@ -86,6 +88,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import pins
     import quadratic
     import speed
+    import variables
 
 
     return {
@@ -98,6 +101,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "lasso": lambda: speed.lasso(o.repeats),
         "pins": lambda: pins.pins(o.pins, o.repeats),
         "penalties": lambda: penalties.penalties(o.repeats),
+        "variables": lambda: variables.variables(o.repeats, o.wide),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "mkl": lambda: mkl.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),
