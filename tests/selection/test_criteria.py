@@ -236,18 +236,19 @@ def test_bootstraps(numbers):
 # ---------------------------------------------------------------------- other scorers
 
 
-@pytest.mark.parametrize(
-    "scoring", ["roc_auc", make_scorer(roc_auc_score, response_method="decision_function")]
-)
-def test_other_scorers_are_evaluated_at_knots(labels, scoring):
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+def test_other_scorers_are_evaluated_at_knots(labels, name):
     """Oracle: cross_val_score of LIBSVM at some of the values."""
     X, y = labels
+    scoring = name
+    if name == "roc_auc":  # by its name it is exact
+        scoring = make_scorer(roc_auc_score, response_method="decision_function")
     curve = CrossValidation(3, scoring=scoring)(Family(svc_path, X, y, gamma=0.5, stop=1.5))
     assert not curve.exact and "not exact" in repr(curve)
     for value in curve.knots[5 :: len(curve.knots) // 4]:
         if value <= curve._top:
             model = SVC(C=1 / value, gamma=0.5, tol=1e-9)
-            theirs = cross_val_score(model, X, y, cv=3, scoring="roc_auc").mean()
+            theirs = cross_val_score(model, X, y, cv=3, scoring=name).mean()
             assert curve.score(value) == pytest.approx(theirs, abs=1e-12)
 
 

@@ -109,9 +109,9 @@ def test_the_default_is_what_the_problem_names(labels, numbers, monkeypatch):
     assert Problem.criterion == "loss"
     monkeypatch.setattr(SVC, "criterion", "loss")
     assert CrossValidation(3)(Family(svc_path, *labels)).loss == "training loss"
-    monkeypatch.setattr(SVC, "criterion", "roc_auc")
+    monkeypatch.setattr(SVC, "criterion", "average_precision")
     curve = CrossValidation(3)(Family(svc_path, *labels, start=2.0, stop=1.0))
-    assert curve.scoring == "roc_auc" and not curve.exact
+    assert curve.scoring == "average_precision" and not curve.exact
     monkeypatch.setattr(SVC, "criterion", "loss")
     splits = list(StratifiedKFold(3).split(*labels))
     monkeypatch.setattr(SVC, "own_loss", Problem.own_loss)

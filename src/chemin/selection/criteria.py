@@ -101,7 +101,7 @@ class Criterion(ABC):
     Parameters
     ----------
     scoring : str, callable or None
-        "accuracy", "balanced_accuracy", "neg_hinge_loss", "neg_mean_squared_error",
+        "accuracy", "balanced_accuracy", "roc_auc", "neg_hinge_loss", "neg_mean_squared_error",
         "neg_mean_absolute_error" and "r2" give exact curves, and so does "loss": what the problem
         itself minimises in training. Any other name that scikit-learn knows, or a callable
         scorer(estimator, X, y), is evaluated at breakpoints and midpoints. Default: what the
@@ -327,6 +327,8 @@ class Work:
         loss = scorers.find_loss(scoring, family.problem, family.classifier)
         if isinstance(family, ClassFamily):
             loss = scorers.for_several_classes(loss, family)
+        if loss is not None and not loss.of_points and (criterion.pooled or not family.straight):
+            loss = None  # ranks are those of a fold's points, and followed where f is straight
         if loss is None and scoring is None:  # the default is a score without exact curves
             scoring = family.problem.criterion
         return cls(family, scoring, loss, criterion.pooled)

@@ -19,7 +19,7 @@ from .._checks import (
     class_weights,
 )
 from ..engine import Reason
-from ..kernels import Kernel, Precomputed, make_kernel
+from ..kernels import DenseGram, Kernel, Precomputed, make_kernel
 from ..path import Data, Path
 from ..problems import PROBLEMS, Problem
 from ..walk import check_walk, make_data, make_spec, walk_path
@@ -120,6 +120,13 @@ class Family:
     def stop(self) -> float | None:
         """Where all paths end, if that was said."""
         return self.options["stop"]
+
+    @cached_property
+    def straight(self) -> bool:
+        """Whether f of a classifier is affine in 1/lambda between events."""
+        two = np.array([1.0, -1.0])
+        make: Any = self.problem
+        return make(DenseGram(np.eye(2)), two, np.ones(2), **self.spec).system.soft is None
 
     @cached_property
     def cost(self) -> Floats:

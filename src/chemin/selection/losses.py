@@ -202,6 +202,7 @@ class Loss:
     at: Callable[[Any, Floats], PointLoss]
     as_in_training: bool = False  # whether class weights count
     of_labels: bool = False  # whether it is told by labels alone, of however many classes
+    of_points: bool = True  # whether it is a sum over points
 
     def on_path(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> Piecewise:
         """The loss over a whole path; `cross` is the kernel between its rows and the points."""

@@ -102,7 +102,7 @@ class LeaveOneOutOnPath(LeaveOneOut):
 
     def _known_loss(self, family: Family) -> Loss:
         loss = scorers.find_loss(self.scoring, family.problem, family.classifier)
-        if loss is None:
+        if loss is None or not loss.of_points:
             kind = "classification" if family.classifier else "regression"
             names = [k for k, known in EXACT.items() if known.labels in (family.classifier, None)]
             raise ValueError(

@@ -16,6 +16,7 @@ from ..path import Path
 from ..problems import Problem
 from .losses import EXACT, Loss
 from .piecewise import Floats
+from .ranks import AREA
 from .several import ClassFamily, Paths
 
 Scorer = Callable[..., float]
@@ -31,7 +32,7 @@ def find_loss(scoring: Any, problem: type[Problem], classifier: bool) -> Loss | 
     Without a name, the one that the problem names as its `criterion`.
     """
     name = problem.criterion if scoring is None else scoring
-    loss = EXACT.get(name) if isinstance(name, str) else None
+    loss = (EXACT | {AREA.scoring: AREA}).get(name) if isinstance(name, str) else None
     return loss if loss is not None and loss.labels in (classifier, None) else None
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._checks import many_class_weights
-from ..kernels import DenseGram
 from ..path import Data, Path, Solution
 from ..segments import Coordinate, f_at
 from .classes import Coding
@@ -201,13 +200,6 @@ class ClassFamily(Family):
         super().__init__(model, X, y, **options)
         self.classes, self.numbers = np.unique(self.y, return_inverse=True)
         self.coding = Coding(len(self.classes), coding)
-
-    @cached_property
-    def straight(self) -> bool:
-        """Whether f is affine in 1/lambda between events."""
-        two = np.array([1.0, -1.0])
-        make: Any = self.problem
-        return make(DenseGram(np.eye(2)), two, np.ones(2), **self.spec).system.soft is None
 
     @cached_property
     def cost(self) -> Floats:

@@ -1,0 +1,59 @@
+"""The area under the ROC curve on the continuum."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from chemin import PathQuadraticSVC, PathSVC, svc_path
+from chemin.selection import CrossValidation, Family, LeaveOneOut, LeaveOneOutOnPath
+
+pytestmark = pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning")
+
+
+def data(kind):
+    X, y = make_classification(90, 4, flip_y=0.2, random_state=1)
+    return (np.round(X) if kind == "whole" else X), y
+
+
+@pytest.mark.parametrize("kind", ["plain", "whole"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_the_area_is_brute_force(kind, weights):
+    """Oracle: roc_auc_score of the paths of the folds, at 500 values; whole numbers have ties."""
+    X, y = data(kind)
+    w = 1.0 + np.arange(len(y)) % 3 if weights else np.ones(len(y))
+    family = Family(svc_path, X, y, sample_weight=w, gamma=0.4)
+    curve = CrossValidation(3, scoring="roc_auc")(family)
+    assert curve.exact and curve.scoring == "roc_auc"
+    values = np.geomspace(curve.range[0] * 1.0001, 2 * family.path.start, 500)
+    expected = []
+    for train, test in StratifiedKFold(3).split(X, y):
+        path = svc_path(X[train], y[train], sample_weight=w[train], gamma=0.4, stop=values.min())
+        f = np.round(path.decision_function(X[test], values), 11)  # ties but for round-off
+        expected.append([roc_auc_score(y[test], c, sample_weight=w[test]) for c in f.T])
+    np.testing.assert_allclose(curve.score(values), np.mean(expected, axis=0), atol=1e-10)
+    assert curve.minimum <= 1 - np.mean(expected, axis=0).max() + 1e-12
+
+
+def test_the_model_with_the_largest_area():
+    """Oracle: the curve at other values."""
+    X, y = data("plain")
+    model = PathSVC(gamma=0.4, cv=3, scoring="roc_auc").fit(X, y)
+    values = np.geomspace(model.curve_.range[0] * 1.01, model.path_.start, 50)
+    assert model.curve_.score(model.lambda_) >= model.curve_.score(values).max() - 1e-12
+
+
+def test_where_it_is_not_exact():
+    """Oracle: the attribute, and the messages."""
+    X, y = data("plain")
+    curved = PathQuadraticSVC(gamma=0.4, cv=3, scoring="roc_auc", stop=5.0).fit(X, y)
+    assert not curved.curve_.exact
+    with pytest.raises(ValueError, match="both classes among the test points"):
+        order = np.argsort(y, kind="stable")
+        splits = [(order[:80], order[80:])]
+        PathSVC(cv=splits, scoring="roc_auc").fit(X, y)
+    with pytest.raises(ValueError, match="scoring must be one of"):
+        PathSVC(cv=LeaveOneOutOnPath(scoring="roc_auc")).fit(X, y)
+    with pytest.raises(ValueError, match="roc_auc"):
+        PathSVC(cv=LeaveOneOut(scoring="roc_auc"), stop=5.0).fit(X[::5], y[::5])
