@@ -255,7 +255,7 @@ def check_partly_labelled(y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.bool
         known = np.ones(n, bool) if labels.dtype.kind == "b" else np.asarray(labels != -1)
     classes = np.unique(labels[known])
     if len(classes) < 2:
-        what = f"only the class {classes[0]!r}" if len(classes) else "no labelled point"
+        what = f"only the class {classes[0]}" if len(classes) else "no labelled point"
         why = ""
         if labels.dtype.kind in "if" and np.array_equal(np.unique(labels), [-1, 1]):
             why = ": -1 marks points without a label here, so that 1 is one class (use 0 and 1)"

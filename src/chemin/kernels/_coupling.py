@@ -219,6 +219,11 @@ class BlockCoupling(Bordered):
 
     semidefinite = False
 
+    @property
+    def skew(self) -> bool:
+        """Whether no group is coupled to itself: M is skew, as that of a linear program."""
+        return all(g != h for g, h in self.blocks)
+
     def view(self, g: int, h: int) -> Floats | None:
         """A_gh, or None where it is zero."""
         if (g, h) in self.blocks:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Parameter
+from .base import Columns, Parameter
 from .machine import Rows
 from .penalised import Penalised, hinge
 from .staircase import Floats
@@ -38,6 +38,14 @@ class L1SVC(Penalised):
 
     def declare(self, y: Floats) -> Rows:
         return Rows(hinge(y), y[:, 0], self.constant(y[:, 0]))
+
+    def column_scale(self) -> Floats:
+        """What a column adds to correlations: a multiplier of one, or the ridge on what it asks."""
+        largest = np.maximum(np.abs(self.A).max(axis=0), np.sqrt(self.ridge / self.weight.max()))
+        return np.where(largest > 0, largest, 1.0)
+
+    def lambdas(self, c: Columns) -> tuple[Floats, Floats]:
+        return c.lambda_, c.given["lambda2"]
 
     def held(self, lambda1: Floats, lambda2: Floats) -> dict[str, Floats]:
         return {"lambda2": np.full_like(lambda1, self.ridge)}

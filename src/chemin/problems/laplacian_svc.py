@@ -63,7 +63,10 @@ class LaplacianSVC(Penalised):
         return second, self.held(first, second)
 
     def lambdas(self, c: Columns) -> tuple[Floats, Floats]:
-        return c.given["lambda1"], c.lambda_
+        """No numbers where what a user holds does not fit together, or has another rho."""
+        rho, fits = c.given["rho"], c.given["lambda2"] == c.lambda_
+        fits &= (rho == self.rho) & np.isclose(c.given["mu"], rho * c.lambda_)
+        return c.given["lambda1"], np.where(fits, c.lambda_, np.nan)
 
     def show_alpha(self, alpha: Floats) -> Floats:
         out = np.zeros((len(self.w), alpha.shape[1]))

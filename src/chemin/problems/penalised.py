@@ -35,6 +35,9 @@ from .terms import Bounds, Edges, Term
 
 NEGATIVE, ZERO, POSITIVE = 2, 3, 4  # columns of the staircase table of B
 ABOVE = 1.01  # times the largest correlation: no coefficient moves from there on
+# What correlations are measured by, as a part of what one multiplier adds to them: coefficients may
+# be large, and what they add to the gap is their product.
+PULL = 0.1
 CHUNK = 1024  # columns of R whose absolute values are formed at once
 
 
@@ -61,11 +64,12 @@ class Penalised(Problem):
         self.rows = self.declare(self.y[:, None])
         self.side, self.loss = self.rows.side, self.rows.loss
         m, p = self.A.shape
-        self.scale = float(np.abs(self.A).max()) or 1.0
+        self.scale = self.column_scale()
         self.w_unit = float(self.weight.max())
-        self.force = self.scale * self.w_unit  # the unit of correlations
+        self.top = float(self.scale.max())
+        self.force = self.scale * self.w_unit  # the units of correlations
         self.pull = self._pull_unit()  # the unit of lambda2 times margins
-        self.unit = self.force if self.moves_first else self.pull
+        self.unit = self.top * self.w_unit if self.moves_first else self.pull
         self.column = self.weight[:, None]
         self.fixed_while_moving = False
         self.system = self._system(m, p)
@@ -75,6 +79,10 @@ class Penalised(Problem):
     @abstractmethod
     def declare(self, y: Floats) -> Rows:
         """The rows for targets y, of shape (m, 1)."""
+
+    def column_scale(self) -> Floats:
+        """(p,) the size of each column of A."""
+        return np.full(self.A.shape[1], float(np.abs(self.A).max()) or 1.0)
 
     @property
     def moves_first(self) -> bool:
@@ -109,19 +117,19 @@ class Penalised(Problem):
 
     def _pull_unit(self) -> float:
         """Such that coefficients are of order one: margins of one, or R of order one."""
-        largest = 0.0 if self.R is None else float(self.R.diagonal().max())
-        natural = self.scale * self.force / largest if largest > 0 else np.inf
+        largest = 0.0 if self.R is None else float((self.R.diagonal() / self.scale**2).max())
+        natural = self.w_unit / largest if largest > 0 else np.inf
         if self.moves_first:
             return min(self.lambda2, natural)
         return natural if np.isfinite(natural) else self.lambda2
 
     def _system(self, m: int, p: int) -> StaircaseSystem:
         second = MOVING if not self.moves_first else Affine(self.lambda2 / self.pull)
-        first = MOVING if self.moves_first else Affine(self.lambda1 / self.force)
+        first = MOVING if self.moves_first else Affine(self.lambda1 / (self.top * self.w_unit))
         origin = np.broadcast_to(np.reshape(self.loss.origin, -1), (m,))
         target = second * -origin
         none, terms = np.zeros(p), len(self.rows.terms)
-        lower, upper = self.penalty(first).slopes
+        lower, upper = self.penalty(first * (self.top / self.scale)).slopes
         return StaircaseSystem(
             self._coupling(m, p),
             q=np.concatenate([none, target.value + np.zeros(m), np.zeros(terms)]),
@@ -139,7 +147,7 @@ class Penalised(Problem):
             ),
             unit=tuple(
                 np.repeat([one, of_rows, 0.0], [p, m, terms])
-                for one, of_rows in ((1.0, second.value), (0.0, second.rate))
+                for one, of_rows in ((PULL, second.value), (0.0, second.rate))
             ),
         )
 
@@ -153,7 +161,7 @@ class Penalised(Problem):
             blocks,
             group=np.repeat([0, 1], [p, m]),
             index=np.concatenate([np.arange(p), np.arange(m)]),
-            sign=np.concatenate([np.full(p, root / self.scale), -self.side / root]),
+            sign=np.concatenate([root / self.scale, -self.side / root]),
             sigma=np.concatenate([np.ones(p), -np.ones(m), np.ones(terms)]),
             border=np.vstack([np.zeros((p, terms)), -self.rows.columns]),
         )
@@ -204,7 +212,7 @@ class Penalised(Problem):
         if value is not None:
             return Start(stair, everything, value / self.unit)
         if self.moves_first:
-            largest = float(np.abs(self.A.T @ (self.side * z[:m])).max()) / self.scale
+            largest = float(np.abs(self.A.T @ (self.side * z[:m])).max()) / self.top
             return Start(stair, everything, ABOVE * largest or 1.0, highest=True)
         apart = np.abs(self.side[:, None] * kinks - at)
         gap = float(apart[apart > TIED * np.abs(kinks).max()].min(initial=2.0))
@@ -222,7 +230,7 @@ class Penalised(Problem):
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         (m, p), (first, second) = self.A.shape, self._values(t)
-        coef = self._swept(z[:p] * (self.pull / (self.scale * second)))
+        coef = self._swept(z[:p] * (self.pull / second)) / self.scale[:, None]
         low, high = (0.0 - self.column * g for g in (self.loss.slopes[-1], self.loss.slopes[0]))
         unit = np.full(len(t), self.w_unit)
         alpha = swept(z[p : p + m] * self.w_unit, unit, self.column, low, high)
@@ -234,11 +242,10 @@ class Penalised(Problem):
         shown = self.show_alpha(alpha)
         return Columns(value, coef, b, interval, shown, *self._named(first, second))
 
-    def _swept(self, coef: Floats) -> Floats:
-        """Coefficients without the dust that round-off leaves of zeros."""
-        unit = self._b_unit(coef)
+    def _swept(self, moved: Floats) -> Floats:
+        """Coefficients, by how far they move f, without the dust that round-off leaves of zeros."""
         endless = np.full(1, np.inf)
-        return swept(coef, np.full(len(unit), 1.0 / self.scale), unit, -endless, endless)
+        return swept(moved, np.ones(moved.shape[1]), _unit(moved), -endless, endless)
 
     def _named(self, first: Floats, second: Floats) -> tuple[Floats, dict[str, Floats]]:
         """lambda_ of solutions, and the other parameters."""
@@ -281,7 +288,7 @@ class Penalised(Problem):
         level[p + m :] = unit
         return Reading(
             row=np.concatenate([np.arange(p), np.zeros(rest, np.intp)]),
-            factor=np.concatenate([np.full(p, unit / self.scale), np.zeros(rest)]),
+            factor=np.concatenate([unit / self.scale, np.zeros(rest)]),
             level=level,
             shift=0.0,
             inverse=not self.moves_first,
@@ -347,40 +354,32 @@ class Penalised(Problem):
         e, a = self.side[:, None] * (f + c.intercept) - self.loss.origin, alpha / self.column
         v = self.A.T @ (self.side[:, None] * alpha) - second * Rb
         in_f, in_v = self._sizes(c, alpha, second * terms)
-        pen, b_unit = self.penalty(first), self._b_unit(c.coef)
-        violation = self.loss.natural_residual(e, a, np.ones_like(a), 1.0).max(axis=0)
-        of_b = pen.natural_residual(c.coef, -v, np.full_like(v, self.force), b_unit)
-        violation = np.maximum(violation, of_b.max(axis=0))
+        force, moved = self.force[:, None], c.coef * self.scale[:, None]
+        natural = self.loss.natural_residual(e, a, np.ones_like(a), 1.0)
+        pen, each = self.penalty(first / force), np.ones_like(v)
+        of_b = pen.natural_residual(moved, -v / force, each, _unit(moved))
+        off, more = self._balance(c.intercept, alpha)
         known = self.loss.snapped(e, a, FLOORS * EPS * in_f)
         gap = np.sum(self.column * self.loss.fenchel_gap(known, a), axis=0)
-        gap += self._gap_of_b(c.coef, v, first, FLOORS * EPS * in_v)
-        off, more = self._balance(c.intercept, alpha)
+        gap += self._gap_of_b(c.coef, v, first, FLOORS * EPS * in_v) + more
         least = np.sum(self.column * self.loss.cost_of(1.0))
-        floor = EPS * np.maximum(in_f, in_v / self.force)
         return Certificate(
-            np.maximum(violation, off),
-            relative(gap + more, self._objective(c, f, Rb), least),
-            floor,
+            np.maximum(np.maximum(natural.max(axis=0), of_b.max(axis=0)), off),
+            relative(gap, self._objective(c, f, Rb), least),
+            EPS * np.maximum(in_f, (in_v / force).max(axis=0)),
         )
 
-    def _b_unit(self, coef: Floats) -> Floats:
-        """What moves f by one, or the largest coefficient where that is less."""
-        largest = np.abs(coef).max(axis=0, initial=0.0)
-        return np.clip(largest, NO_MODEL / self.scale, 1.0 / self.scale)
-
     def _sizes(self, c: Columns, alpha: Floats, terms: Floats) -> tuple[Floats, Floats]:
-        """The largest sums of absolute terms that make up margins, and correlations."""
+        """The sums of absolute terms that make up margins, the largest, and correlations, each."""
         size, some = np.abs(c.coef), _rows_with(c.coef)
         in_f = (np.abs(self.A[:, some]) @ size[some]).max(axis=0, initial=0.0)
         in_f = in_f + np.abs(c.intercept) + np.abs(self.loss.origin).max()
-        in_v = (np.abs(self.A).T @ np.abs(alpha) + terms).max(axis=0, initial=0.0)
-        return in_f, in_v
+        return in_f, np.abs(self.A).T @ np.abs(alpha) + terms
 
     def _gap_of_b(self, coef: Floats, v: Floats, lambda1: Floats, noise: Floats) -> Floats:
         """sum_j lambda1 |b_j| - b_j v_j: what is beyond round-off, and none below 0."""
-        short = lambda1 - np.sign(coef) * v
-        short = np.where(np.abs(short) <= noise, 0.0, np.abs(short))
-        return np.asarray(np.sum(np.abs(coef) * short, axis=0))
+        short = np.abs(lambda1 - np.sign(coef) * v)
+        return np.asarray(np.sum(np.abs(coef) * np.where(short <= noise, 0.0, short), axis=0))
 
     def _balance(self, intercept: Floats, alpha: Floats) -> tuple[Floats, Floats]:
         """How far s'alpha is from 0, and what that adds to the gap; without an intercept: b0."""
@@ -402,6 +401,11 @@ class Penalised(Problem):
 def _rows_with(coef: Floats) -> Ints:
     """The coefficients that are not zero in all columns."""
     return np.flatnonzero(coef.any(axis=1))
+
+
+def _unit(moved: Floats) -> Floats:
+    """What coefficients are measured by, in each column: by 1, or the largest where it is less."""
+    return np.clip(np.abs(moved).max(axis=0, initial=0.0), NO_MODEL, 1.0)
 
 
 def hinge(y: Floats) -> Loss:
