@@ -4,6 +4,7 @@ of paths both come here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,7 @@ from ._checks import (
     class_weights,
 )
 from .closed import closed_trace
-from .engine import IndefiniteError, audited, follow
+from .engine import IndefiniteError, audited, carry_on, follow
 from .kernels import DenseGram, Gram, Kernel
 from .path import Data, Path, gram_of, make_problem
 from .problems import PROBLEMS, Problem
@@ -155,6 +156,16 @@ def walk_path(
     return Path(problem, trace, data)
 
 
+def stretched(path: Path, stop: float, verbose: int = 0) -> tuple[Path, Path]:
+    """A path carried on to a smaller stop, and what was added to it alone."""
+    problem, trace, data = path.problem, path._trace, path._data
+    stair, z, t = trace.last
+    walk = partial(carry_on, problem.system, stair, z, t)
+    more = audited(problem, walk, stop=stop / problem.unit, verbose=verbose)
+    whole = trace.then(more) if len(more.moves) else replace(trace, end=more.end)
+    return Path(problem, whole, data), Path(problem, more, data)
+
+
 def check_walk(
     name: str, spec: dict[str, Any], walk: dict[str, Any]
 ) -> tuple[float | None, float | None]:
@@ -230,4 +241,4 @@ def _indefinite(how: str) -> str:
     )
 
 
-__all__ = ["check_walk", "make_data", "make_spec", "walk_path"]
+__all__ = ["check_walk", "make_data", "make_spec", "stretched", "walk_path"]

@@ -2,6 +2,7 @@
 
 from ._least_squares import LeastSquares
 from .gradient_ridge import GradientRidge
+from .laplacian import LaplacianSVC, SparseLaplacianSVC
 from .lasso import (
     AdaptiveRidge,
     NonNegativeGarrote,
@@ -20,6 +21,7 @@ __all__ = [
     "AdaptiveRidge",
     "GradientRidge",
     "KernelPerceptron",
+    "LaplacianSVC",
     "LeastSquares",
     "MKLClassifier",
     "MKLRegressor",
@@ -31,6 +33,7 @@ __all__ = [
     "PathSVC",
     "PathSVR",
     "RosenblattPerceptron",
+    "SparseLaplacianSVC",
     "StepwiseRegression",
     "adaptive_ridge_iteration",
     "margin_bound",

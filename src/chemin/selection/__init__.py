@@ -12,6 +12,7 @@ from .criteria import (
 from .curve import Curve
 from .descent import Descent
 from .family import Family
+from .graph import GraphFamily, Validation
 from .information import InformationCriterion
 from .losses import EXACT
 from .on_path import LeaveOneOutOnPath
@@ -27,9 +28,11 @@ __all__ = [
     "Curve",
     "Descent",
     "Family",
+    "GraphFamily",
     "InformationCriterion",
     "LeaveOneOut",
     "LeaveOneOutOnPath",
     "Split",
     "Trial",
+    "Validation",
 ]

@@ -1,0 +1,191 @@
+"""Estimators of the Laplacian SVM, plain and sparse."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from chemin import LaplacianSVC, SparseLaplacianSVC, laplacian_svc_path, svc_path
+from chemin.selection import Family, GraphFamily, Validation
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:the graph has .* components"),
+    pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
+    pytest.mark.filterwarnings("ignore:a path ended early:UserWarning"),
+]
+
+MINUS_ONE = "y has -1 and 1 there, and -1 marks points without a label"
+EXPECTED = {
+    name: MINUS_ONE
+    for name in ("check_classifiers_classes", "check_classifiers_train", "check_class_weight_classifiers")
+}
+
+
+@parametrize_with_checks(
+    [LaplacianSVC(cv=3), SparseLaplacianSVC(cv=3)],
+    expected_failed_checks=lambda estimator: EXPECTED,
+)
+def test_estimator(estimator, check):
+    """Oracle: scikit-learn's estimator checks, but those whose labels are -1 and 1."""
+    check(estimator)
+
+
+def moons(n=100, each=8, seed=0):
+    X, y = make_moons(n, noise=0.1, random_state=seed)
+    labels = np.full(n, -1)
+    for c in (0, 1):
+        labels[np.flatnonzero(y == c)[:each]] = c
+    return X, y, labels
+
+
+def test_few_terms_predict():
+    """Oracle: the path at the chosen value; and all points but the active ones are not needed."""
+    X, y, labels = moons()
+    model = SparseLaplacianSVC(gamma=2.0).fit(X, labels)
+    path = laplacian_svc_path(X, labels, gamma=2.0)
+    new = make_moons(50, noise=0.1, random_state=5)[0]
+    np.testing.assert_allclose(
+        model.decision_function(new), path.decision_function(new, model.lambda1_), atol=1e-8
+    )
+    assert len(model.support_vectors_) == len(model.support_) < 50
+    np.testing.assert_array_equal(model.transduction_, model.predict(X))
+    assert model.score(X, y) > 0.9
+
+
+def test_cross_validation_on_labels():
+    """Oracle: paths in which the labels of a fold are hidden, at random values."""
+    X, _, labels = moons(80, 9)
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = SparseLaplacianSVC(gamma=2.0, cv=cv).fit(X, labels)
+    known = np.flatnonzero(labels >= 0)
+    values = np.geomspace(*model.curve_.range, 12)[1:-1]
+    errors = []
+    for _, test in cv.split(X[known], labels[known]):
+        hidden = labels.copy()
+        hidden[known[test]] = -1
+        path = laplacian_svc_path(X, hidden, gamma=2.0, stop=model.curve_.range[0])
+        wrong = path.predict(X[known[test]], values) != labels[known[test], None]
+        errors.append(wrong.mean(axis=0))
+    np.testing.assert_allclose(model.curve_(values), np.mean(errors, axis=0), atol=1e-12)
+
+
+def test_sparsest_of_the_best():
+    """Oracle: brute force over breakpoints and midpoints."""
+    X, _, labels = moons(80, 9)
+    model = SparseLaplacianSVC(gamma=2.0, cv=3).fit(X, labels)
+    curve = model.curve_
+    knots = np.unique(np.concatenate([curve.knots, model.path_.breakpoints]))
+    knots = knots[(knots >= curve.range[0]) & (knots <= curve.range[1])]
+    middles = np.sqrt(knots[1:] * knots[:-1])
+    best = curve(middles) <= curve.minimum + 1e-12
+    assert len(model.support_) <= curve.n_coefficients(middles[best]).min()
+
+
+def test_validation_points_and_early_stop():
+    """Oracle: the whole path. The loss is the same where both are known, and the minimum is met."""
+    X, y, labels = moons(120, 5, seed=2)
+    own = make_moons(60, noise=0.1, random_state=7)
+    model = SparseLaplacianSVC(gamma=2.0).fit(X, labels, validation=own)
+    whole = SparseLaplacianSVC(gamma=2.0, patience=None).fit(X, labels, validation=own)
+    assert model.path_.stop > whole.path_.stop
+    values = np.geomspace(model.path_.start, model.path_.stop, 30)
+    f, g = (m.path_.decision_function(own[0], values) for m in (model, whole))
+    np.testing.assert_allclose(f, g, atol=1e-8)
+    errors = (model.path_.predict(own[0], values) != own[1][:, None]).mean(axis=0)
+    np.testing.assert_allclose(model.curve_(values), errors, atol=1e-12)
+    assert model.curve_.minimum == (model.predict(own[0]) != own[1]).mean()
+
+
+def test_stop_at_a_target():
+    """Oracle: the definition. The walk ends soon after the loss comes down to the target."""
+    X, y, labels = moons(120, 5, seed=2)
+    own = make_moons(60, noise=0.1, random_state=7)
+    family = GraphFamily(X, labels, laplacian=laplacian_svc_path(X, labels)._data.laplacian, gamma=2.0)
+    full = Validation(*own, patience=None)(family)
+    target = full.minimum + 0.05
+    again = GraphFamily(X, labels, laplacian=family.laplacian, gamma=2.0)
+    curve = Validation(*own, target=target)(again)
+    assert curve.minimum <= target
+    assert curve.path.stop > full.path.stop
+
+
+def test_validation_is_not_for_graphs_alone():
+    """Oracle: predictions of the path."""
+    X, y, _ = moons(120)
+    own = make_moons(60, noise=0.1, random_state=7)
+    curve = Validation(*own)(Family(svc_path, X, y))
+    values = np.geomspace(curve.path.start, curve.path.stop, 20)
+    errors = (curve.path.predict(own[0], values) != own[1][:, None]).mean(axis=0)
+    np.testing.assert_allclose(curve(values), errors, atol=1e-12)
+
+
+def test_plain_model_is_the_end_of_the_sparse_path():
+    """Oracle: the sparse path at lambda1 = 0."""
+    X, _, labels = moons(70, 6)
+    plain = LaplacianSVC(lambda2=0.01, rho=100.0, gamma=2.0).fit(X, labels)
+    path = laplacian_svc_path(X, labels, gamma=2.0, lambda2=0.01, rho=100.0, stop=0)
+    assert path.complete
+    np.testing.assert_allclose(plain.decision_function(X), path.decision_function(X, 0.0), atol=1e-6)
+    assert plain.lambda2_ == 0.01 and len(plain.support_) == 70
+
+
+def test_plain_model_chooses_lambda2():
+    """Oracle: hidden labels, one fold after the other, at some values."""
+    X, _, labels = moons(80, 9)
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = LaplacianSVC(gamma=2.0, cv=cv).fit(X, labels)
+    known = np.flatnonzero(labels >= 0)
+    for value in (0.01, model.lambda2_):
+        errors = []
+        for _, test in cv.split(X[known], labels[known]):
+            hidden = labels.copy()
+            hidden[known[test]] = -1
+            one = LaplacianSVC(gamma=2.0, lambda2=value).fit(X, hidden)
+            errors.append((one.predict(X[known[test]]) != labels[known[test]]).mean())
+        assert model.curve_(value) == pytest.approx(np.mean(errors))
+
+
+def test_several_classes():
+    """Oracle: one binary model for each class, by hand."""
+    X, y = load_iris(return_X_y=True)
+    labels = np.where(np.arange(150) % 50 < 10, y, -1)
+    own = X[1::3], y[1::3]
+    model = SparseLaplacianSVC(gamma=0.5).fit(X, labels, validation=own)
+    assert model.decision_function(X).shape == (150, 3) and model.lambda1_.shape == (3,)
+    for c in range(3):
+        one = np.where(labels >= 0, labels == c, -1)
+        binary = SparseLaplacianSVC(gamma=0.5).fit(X, one, validation=(own[0], own[1] == c))
+        np.testing.assert_allclose(binary.decision_function(X), model.decision_function(X)[:, c])
+    assert model.score(X, y) > 0.9
+    assert LaplacianSVC(gamma=0.5).fit(X, labels).score(X, y) > 0.9
+
+
+def test_strings_without_labels():
+    """Oracle: the same labels as numbers."""
+    X, _, labels = moons(60, 6)
+    names = np.array(["no", "yes", ""], dtype=object)[labels]
+    a = SparseLaplacianSVC(gamma=2.0, cv=3).fit(X, labels)
+    b = SparseLaplacianSVC(gamma=2.0, cv=3).fit(X, names)
+    np.testing.assert_array_equal(names[a.predict(X)], b.predict(X))
+
+
+def test_labels_minus_one_and_one_are_explained():
+    """Oracle: the message."""
+    X, y, _ = moons(40)
+    for model in (LaplacianSVC(), SparseLaplacianSVC()):
+        with pytest.raises(ValueError, match="-1 marks points without a label"):
+            model.fit(X, 2 * y - 1)
+
+
+def test_unlabelled_points_help():
+    """Oracle: the machine that knows the labelled points alone does worse."""
+    X, y = load_digits(return_X_y=True)
+    some = np.isin(y, (3, 8))
+    X, y = X[some][:300] / 16, (y[some][:300] == 8).astype(int)
+    labels = np.full(300, -1)
+    for c in (0, 1):
+        labels[np.flatnonzero(y == c)[:4]] = c
+    model = LaplacianSVC(lambda2=1e-3, rho=100.0).fit(X, labels)
+    alone = LaplacianSVC(lambda2=1e-3, rho=0.0).fit(X, labels)
+    assert model.score(X, y) > alone.score(X, y)
