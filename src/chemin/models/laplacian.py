@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_partly_labelled, check_weights
@@ -66,6 +67,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         with self._whole_or_nothing():
             points = self._first_inputs(X)
             labels, known = check_partly_labelled(y, len(points))
+            check_classification_targets(labels[known])
             weight = check_weights(sample_weight, len(points))
             self.classes_ = np.unique(labels[known])
             gram = self._gram(points, known)
@@ -238,7 +240,7 @@ class SparseLaplacianSVC(_GraphMachine):
         scoring: Any = None,
         choose: str = "sparsest",
         tolerance: float | None = 0.0,
-        patience: float | None = 10.0,
+        patience: float | None = 3.0,
         start: float | None = None,
         stop: float | None = None,
         n_jobs: int | None = None,

@@ -21,7 +21,7 @@ from .family import Family, Rows
 from .losses import Loss
 from .piecewise import Floats
 
-STAGE = 0.7  # of the value reached so far: how far a walk goes before its losses are looked at
+STAGE = 0.6  # of the value reached so far: how far a walk goes before its losses are looked at
 LOWEST = 1e-4  # of the start: where a walk ends that nothing has ended before
 
 
@@ -136,7 +136,7 @@ class Validation(Criterion):
         y: ArrayLike,
         *,
         target: float | None = None,
-        patience: float | None = 10.0,
+        patience: float | None = 3.0,
         scoring: Any = None,
     ) -> None:
         super().__init__(scoring=scoring)
@@ -159,29 +159,25 @@ class Validation(Criterion):
             raise ValueError(f"scoring must have an exact curve, got {self.scoring!r}")
         path = self._walked(family, loss)
         family.remember(path)
-        whole, undecided = self._judged(path, loss)
-        top = path.start
-        closed = path.closed_above
+        y = self._target(path)
+        omega = loss.weigh(y, np.ones(len(y)))
+        whole, undecided = loss.judged(path, path.cross(self.X), y, omega)
         return Curve(
             [whole],
             path,
-            range=(path.stop, top),
-            top=top,
+            range=(path.stop, path.start),
+            top=path.start,
             scoring=loss.scoring,
             loss=loss.name,
             best=loss.best,
             on_boundary=undecided,
-            endless=closed and not path.coordinate.to_infinity,
+            endless=path.closed_above and not path.coordinate.to_infinity,
         )
 
-    def _judged(self, path: Path, loss: Loss) -> Any:
-        y = self.y
-        target = np.asarray(y, float) if path.classes_ is None else self._signs(path)
-        omega = loss.weigh(target, np.ones(len(y)))
-        return loss.judged(path, path.cross(self.X), target, omega)
-
-    def _signs(self, path: Path) -> Floats:
-        assert path.classes_ is not None
+    def _target(self, path: Path) -> Floats:
+        """Numbers, or the signs of labels."""
+        if path.classes_ is None:
+            return np.asarray(self.y, dtype=float)
         unknown = np.setdiff1d(self.y, path.classes_)
         if unknown.size:
             raise ValueError(f"y has the label {unknown[0]}, expected one of {path.classes_}")
@@ -191,26 +187,44 @@ class Validation(Criterion):
         """Stage by stage, until something ends it."""
         if self.patience is None or family.options["stop"] is not None:
             return family.path
-        most = family.options["max_events"]
-        part = path = self._first_stage(family)
+        most = family.options["max_events"] or np.inf
+        path = family.walk(None, max_events=1)
+        if not np.isfinite(path.start):
+            raise ValueError(f"the path on all rows is empty: {path.reason}")
+        losses = _Losses(loss, path, path.cross(self.X), self._target(path))
         best, at = np.inf, path.start
-        while path.complete:
-            value = float(self._judged(part, loss)[0].lowest()[0].min())
+        while True:
+            path, part = stretched(path, max(STAGE * path.stop, LOWEST * path.start))
+            value, place = losses.least(part)
             if value < best:
-                best, at = value, part.stop
-            enough = 0.0 if self.target is None else self.target
-            done = best <= enough or path.stop * self.patience < at
-            if done or path.stop <= LOWEST * path.start or (most and path.n_events >= most):
-                break
-            path, part = stretched(path, STAGE * path.stop)
-        return path
+                best, at = value, place
+            done = best <= (self.target or 0.0) or path.stop * self.patience < at
+            ended = not path.complete or path.stop <= LOWEST * path.start
+            if done or ended or path.n_events >= most:
+                return path
 
-    def _first_stage(self, family: Family) -> Path:
-        """From the start to a little below it: the start is known when it has been walked."""
-        few = family.walk(None, max_events=1)
-        if not np.isfinite(few.start):
-            raise ValueError(f"the path on all rows is empty: {few.reason}")
-        return family.walk(None, stop=STAGE * few.start)
+
+class _Losses:
+    """The loss on given points at breakpoints and between them: what decides when to stop."""
+
+    def __init__(self, loss: Loss, path: Path, cross: Floats, y: Floats) -> None:
+        self.loss, self.cross = loss.at(path.problem, y), cross
+        self.omega = loss.weigh(y, np.ones(len(y)))
+
+    def least(self, part: Path) -> tuple[float, float]:
+        """The least loss on a part of a path, and where it is."""
+        if not np.isfinite(part.start):
+            return np.inf, np.nan
+        low, high = sorted([part.start, part.stop])
+        knots = np.unique(np.concatenate([part.breakpoints, [low, high]]))
+        values = np.concatenate([knots, 0.5 * (knots[1:] + knots[:-1])])
+        values = values[(values >= low) & (values <= high)]
+        coef, b = part.coefficients(values)
+        some = np.flatnonzero(coef.any(axis=1))
+        f = self.cross[some].T @ coef[some] + b
+        losses = self.loss(f.T) @ self.omega
+        k = int(np.argmin(losses))
+        return float(losses[k]), float(values[k])
 
 
 __all__ = ["GraphFamily", "Validation"]
