@@ -5,6 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from . import datasets, kernels, selection
 from .api import (
     adaptive_ridge_path,
+    elastic_net_path,
     expectile_path,
     garrote_path,
     kernel_ridge_path,
@@ -71,6 +72,7 @@ __all__ = [
     "adaptive_ridge_iteration",
     "adaptive_ridge_path",
     "datasets",
+    "elastic_net_path",
     "expectile_path",
     "garrote_path",
     "kernel_ridge_path",

@@ -920,6 +920,53 @@ def l1_svc_path(
     return walk_path("l1_svc", data, spec, target=signs, **walk)
 
 
+def elastic_net_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    lambda2: float = 1.0,
+    start: float | None = None,
+    stop: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    intercept: bool = True,
+    max_events: int | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Every solution of the elastic net while lambda1 moves, at a fixed lambda2.
+
+        min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda1 |b|_1 + lambda2/2 |b|^2
+
+    In scikit-learn's units this is ElasticNet(alpha=(lambda1 + lambda2) / n,
+    l1_ratio=lambda1 / (lambda1 + lambda2)): along the path both of them move.
+
+    Parameters
+    ----------
+    lambda2 : float, >= 0
+        The weight of the ridge; 0 is the lasso.
+
+    The other parameters are those of `svc_path`; `stop=0` goes to ridge regression.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = chemin.elastic_net_path(X, y, lambda2=0.5, stop=0)
+    >>> print(path.at(path.start).support.size, path.certificate(0.0).exact)
+    0 True
+
+    References
+    ----------
+    Zou, Hastie (2005). Regularization and variable selection via the elastic net. JRSS B 67.
+    """
+    spec = make_spec("elastic_net", lambda2=lambda2, intercept=intercept)
+    walk = _walk(start, stop, max_events, verbose)
+    check_walk("elastic_net", spec, walk)
+    points = check_matrix(X)
+    weight = check_weights(sample_weight, len(points))
+    data, _ = make_data("elastic_net", points, y, weight, None)
+    return walk_path("elastic_net", data, spec, **walk)
+
+
 # ---------------------------------------------------------------------- shared
 
 

@@ -3,6 +3,7 @@
 from ..certificate import Certificate
 from .adaptive_ridge import AdaptiveRidge
 from .base import Columns, Parameter, Problem, Reading, Start, Turned
+from .elastic_net import ElasticNet
 from .garrote import Garrote
 from .l1_svc import L1SVC
 from .laplacian_svc import LaplacianSVC
@@ -27,7 +28,7 @@ PROBLEMS: dict[str, type[Problem]] = {
         *(SVC, SVR, NuSVR, OneClass, Quantile, Lasso),
         *(Ridge, Garrote, AdaptiveRidge),
         *(QuadraticSVC, QuadraticSVR, Expectile, KernelRidge),
-        *(LaplacianSVC, L1SVC),
+        *(LaplacianSVC, L1SVC, ElasticNet),
     )
 }
 
@@ -39,6 +40,7 @@ __all__ = [
     "AdaptiveRidge",
     "Certificate",
     "Columns",
+    "ElasticNet",
     "Expectile",
     "Garrote",
     "KernelMachine",
