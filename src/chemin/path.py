@@ -680,6 +680,7 @@ class Path:
           "tau".
         - A path of `quadratic_svc_path` turns to "lambda", "rho" or "h", and one of
           `quadratic_svr_path` to "lambda", "epsilon" or "h".
+        - A path of `laplacian_svc_path` turns to "lambda1" or "lambda2".
         - Paths of the nu-SVR and of the epsilon-SVR turn to "lambda", "nu" or "epsilon". From one
           to the other the coefficients stay the same, at the equivalent nu or epsilon. Where an
           edge of the tube has no points, intercept and epsilon of a nu-SVR are not unique: the new
