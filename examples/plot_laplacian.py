@@ -2,9 +2,9 @@
 Few labels, many points
 =======================
 
-Two moons, 400 points, three labels in each. A support vector machine that knows the labels alone cuts
-across the moons. The Laplacian SVM lets f change little between neighbours, and follows them. With an
-L1 penalty a few kernel terms say the same.
+Two moons, 400 points, three labels in each. A support vector machine that knows the labels alone
+cuts across the moons. The Laplacian SVM lets f change little between neighbours, and follows them.
+With an L1 penalty a few kernel terms say the same.
 """
 
 import matplotlib.pyplot as plt
@@ -61,7 +61,9 @@ for machine, value, style, name in (
     right.contour(grid[..., 0], grid[..., 1], f, [0.0], colors="0.15", linestyles=style)
     right.plot([], [], color="0.15", linestyle=style, label=name)
 right.scatter(*X[solution.support].T, marker="s", facecolors="none", edgecolors="0.35", s=28)
-right.scatter(*X[known].T, c=np.where(y[known] == 1, "#c1440e", "#1f6f8b"), s=60, edgecolors="white")
+right.scatter(
+    *X[known].T, c=np.where(y[known] == 1, "#c1440e", "#1f6f8b"), s=60, edgecolors="white"
+)
 right.set(xticks=[], yticks=[])
 right.legend(frameon=False, loc="lower left", fontsize=8)
 plt.show()

@@ -1,6 +1,6 @@
 """The L1-norm SVM, with and without a ridge: what the contract asks, as far as it applies.
 
-    min  sum_i w_i max(0, 1 - y_i (x_i'b + b0)) + lambda |b|_1 + lambda2/2 |b|^2
+min  sum_i w_i max(0, 1 - y_i (x_i'b + b0)) + lambda |b|_1 + lambda2/2 |b|^2
 """
 
 from dataclasses import replace
@@ -71,7 +71,13 @@ def test_quadratic_program():
         H = sparse.block_diag([P, np.zeros((n + 2, n + 2))], format="csc")
         tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
         x = solve_qp(
-            H, cost, sparse.csc_matrix(A), -np.ones(n), lb=np.zeros(len(cost)), solver="clarabel", **tight
+            H,
+            cost,
+            sparse.csc_matrix(A),
+            -np.ones(n),
+            lb=np.zeros(len(cost)),
+            solver="clarabel",
+            **tight,
         )
         theirs = 0.5 * x @ (H @ x) + cost @ x
         assert path.at(value).objective == pytest.approx(theirs, rel=1e-7, abs=1e-8)
@@ -135,9 +141,7 @@ def test_units_do_not_matter(lambda2, factor):
     values = values_of(plain)
     f = plain.decision_function(X, values)
     other = l1_svc_path(factor * X, y, lambda2=factor**2 * lambda2)
-    heavy = l1_svc_path(
-        X, y, lambda2=factor * lambda2, sample_weight=np.full(len(y), factor)
-    )
+    heavy = l1_svc_path(X, y, lambda2=factor * lambda2, sample_weight=np.full(len(y), factor))
     for path, points in ((other, factor * X), (heavy, X)):
         assert_exact(path)
         some = values * factor >= path.stop

@@ -1,6 +1,6 @@
 """The sparse Laplacian SVM along lambda1 and lambda2, and turns between them.
 
-    min  sum_labelled w_i max(0, 1 - y_i f(x_i)) + lambda2/2 b'K b + mu/2 b'K L K b + lambda1 |b|_1
+min  sum_labelled w_i max(0, 1 - y_i f(x_i)) + lambda2/2 b'K b + mu/2 b'K L K b + lambda1 |b|_1
 """
 
 from dataclasses import replace
@@ -268,7 +268,10 @@ def test_events_and_s():
         assert_ordered(path)
         e = path.events
         assert np.all(np.abs(e["to"] - e["from"]) == 1)
-        of_coefficients, of_labels = e["variable"] < 60, (60 <= e["variable"]) & (e["variable"] < 120)
+        of_coefficients, of_labels = (
+            e["variable"] < 60,
+            (60 <= e["variable"]) & (e["variable"] < 120),
+        )
         assert np.all(e["from"][of_coefficients] < 3) and np.all(e["from"][of_labels] >= 3)
         assert set(e["variable"][of_labels] - 60) <= set(np.flatnonzero(y >= 0))
         known = np.abs(path.coefficients(path.breakpoints)[0]).sum(axis=0)
@@ -287,7 +290,7 @@ def test_solutions_have_their_parameters():
 
 
 def test_sparse_at_first():
-    """Oracle: the optimality conditions. Terms that are not in f have correlations below lambda1."""
+    """Oracle: the optimality conditions. Terms not in f have correlations below lambda1."""
     X, y = moons(100, (8, 8))
     path = laplacian_svc_path(X, y, **OPTIONS)
     assert path.at(path.start).support.size <= 1
@@ -319,7 +322,7 @@ def test_certificate_finds_what_is_wrong():
     }
     for name, mutant in mutants.items():
         assert not path.certify(mutant).exact, name
-    with pytest.raises(ValueError, match="solution.alpha must have 60"):
+    with pytest.raises(ValueError, match=r"solution\.alpha must have 60"):
         path.certify(replace(s, alpha=s.alpha[:5]))
 
 

@@ -680,7 +680,7 @@ def _plain(objects: NDArray[Any], name: str) -> NDArray[Any]:
 
 def _marked(y: Any) -> Any:
     """y with "" or -1 where it has None; among strings, -1 stands for "" as well."""
-    objects = isinstance(y, (list, tuple)) or getattr(y, "dtype", None) == object
+    objects = isinstance(y, (list, tuple)) or getattr(getattr(y, "dtype", None), "kind", "") == "O"
     if not objects or np.ndim(np.asarray(y, dtype=object)) != 1:
         return y
     values = list(y)

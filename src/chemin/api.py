@@ -798,9 +798,7 @@ def laplacian_svc_path(
     walk = _walk(start, stop, max_events, verbose, check_psd)
     check_walk("laplacian_svc", spec, walk)
     if along == "lambda2" and stop == 0:
-        raise ValueError(
-            "stop must be above 0 along lambda2, got 0: no quadratic part is left there"
-        )
+        raise ValueError("stop must be above 0 along lambda2, got 0: there |f|^2 counts no more")
     similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
     kernel_, points, weight = _kernel_data(X, similar, sample_weight)
     labels, known = check_partly_labelled(y, len(points))
@@ -847,8 +845,8 @@ def make_laplacian(
         W = check_graph(graph, len(points))
     elif kernel.name == "precomputed":
         raise ValueError(
-            "graph must be given with kernel='precomputed', got None: a kernel matrix does not tell "
-            "which points are neighbours"
+            "graph must be given with kernel='precomputed', got None: a kernel matrix does not "
+            "say which points are neighbours"
         )
     else:
         W = neighbor_graph(points, **made)

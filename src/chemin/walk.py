@@ -133,12 +133,13 @@ def walk_path(
     start, stop = check_walk(name, spec, {"start": start, "stop": stop, "max_events": max_events})
     if data.kernel is None:
         check_columns_scale(data.X)
-        K = None
+        K: Gram | None = None
     else:
         if data.kernel.name != "precomputed":
             check_scale(data.X, "X")
-        known = gram is None or isinstance(gram, np.ndarray)
-        K = gram_of(data, data.kernel, gram) if known else gram
+        if gram is None or isinstance(gram, np.ndarray):
+            gram = gram_of(data, data.kernel, gram)
+        K = gram
         _check_kernel_matrix(K, data.kernel, check_psd)
     problem = make_problem(name, data, target, spec, K)
     if problem.default_range is not None:

@@ -17,7 +17,7 @@ pytestmark = [
 
 MINUS_ONE = "y has -1 and 1 there, and -1 marks points without a label"
 ANOTHER_POINT = "a repeated point is another kernel term, and another point of the graph"
-EXPECTED = {name: MINUS_ONE for name in ("check_classifiers_classes", "check_class_weight_classifiers")}
+EXPECTED = dict.fromkeys(("check_classifiers_classes", "check_class_weight_classifiers"), MINUS_ONE)
 SPARSE = {"check_sample_weight_equivalence_on_dense_data": ANOTHER_POINT}
 
 
@@ -85,7 +85,7 @@ def test_sparsest_of_the_best():
 
 def test_validation_points_and_early_stop():
     """Oracle: the whole path. The loss is the same where both are known, and the minimum is met."""
-    X, y, labels = moons(120, 5, seed=2)
+    X, _, labels = moons(120, 5, seed=2)
     own = make_moons(60, noise=0.1, random_state=7)
     model = SparseLaplacianSVC(gamma=2.0).fit(X, labels, validation=own)
     whole = SparseLaplacianSVC(gamma=2.0, patience=None).fit(X, labels, validation=own)
@@ -100,9 +100,11 @@ def test_validation_points_and_early_stop():
 
 def test_stop_at_a_target():
     """Oracle: the definition. The walk ends soon after the loss comes down to the target."""
-    X, y, labels = moons(120, 5, seed=2)
+    X, _, labels = moons(120, 5, seed=2)
     own = make_moons(60, noise=0.1, random_state=7)
-    family = GraphFamily(X, labels, laplacian=laplacian_svc_path(X, labels)._data.laplacian, gamma=2.0)
+    family = GraphFamily(
+        X, labels, laplacian=laplacian_svc_path(X, labels)._data.laplacian, gamma=2.0
+    )
     full = Validation(*own, patience=None)(family)
     target = full.minimum + 0.05
     again = GraphFamily(X, labels, laplacian=family.laplacian, gamma=2.0)
@@ -127,7 +129,9 @@ def test_plain_model_is_the_end_of_the_sparse_path():
     plain = LaplacianSVC(lambda2=0.01, rho=100.0, gamma=2.0).fit(X, labels)
     path = laplacian_svc_path(X, labels, gamma=2.0, lambda2=0.01, rho=100.0, stop=0)
     assert path.complete
-    np.testing.assert_allclose(plain.decision_function(X), path.decision_function(X, 0.0), atol=1e-6)
+    np.testing.assert_allclose(
+        plain.decision_function(X), path.decision_function(X, 0.0), atol=1e-6
+    )
     assert plain.lambda2_ == 0.01 and len(plain.support_) == 70
 
 

@@ -91,10 +91,11 @@ def _distances(points: Array, n_neighbors: int | None, radius: float | None) -> 
                 "expected a larger radius"
             )
         return sparse.csr_array(found)
-    whole = isinstance(n_neighbors, (int, np.integer)) and not isinstance(n_neighbors, bool)
-    if not whole or n_neighbors < 1:
+    count: Any = n_neighbors
+    whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+    if not whole or count < 1:
         raise ValueError(f"n_neighbors must be a whole number from 1, got {n_neighbors!r}")
-    most = min(int(n_neighbors), n - 1)  # no point has more neighbours than there are others
+    most = min(int(count), n - 1)  # no point has more neighbours than there are others
     return sparse.csr_array(finder.kneighbors_graph(n_neighbors=most, mode="distance"))
 
 

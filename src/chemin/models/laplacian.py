@@ -38,7 +38,9 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
     class_weight: Any
 
     @abstractmethod
-    def _binary(self, gram: GraphGram, y: Floats, fold: dict[str, Any]) -> tuple[Curve, Floats, float]:
+    def _binary(
+        self, gram: GraphGram, y: Floats, fold: dict[str, Any]
+    ) -> tuple[Curve, Floats, float]:
         """Choose and learn one machine: its curve, coefficients of all points, the intercept.
 
         y is 1, 0, or -1 where there is no label.
@@ -82,9 +84,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
     def _gram(self, points: Floats, known: Any) -> GraphGram:
         names = ("kernel", "gamma", "degree", "coef0")
         similar = {name: getattr(self, name) for name in names}
-        self._kernel: Kernel = make_kernel(
-            **similar, X=points, sample_weight=np.ones(len(points))
-        )
+        self._kernel: Kernel = make_kernel(**similar, X=points, sample_weight=np.ones(len(points)))
         made = {
             "n_neighbors": self.n_neighbors,
             "radius": self.radius,
@@ -100,7 +100,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         curves, coefs, levels = [], [], []
         for c in positive:
             y = np.where(known, (labels == c).astype(float), -1.0)
-            fold = {"X": points, "weight": weight}
+            fold: dict[str, Any] = {"X": points, "weight": weight}
             if own is not None:
                 fold["validation"] = own[0], (own[1] == c).astype(float)
             curve, coef, b = self._binary(gram, y, fold)
@@ -278,7 +278,9 @@ class SparseLaplacianSVC(_GraphMachine):
         self.lambda1_ = self._value(self._chosen)
         del self._chosen
 
-    def _binary(self, gram: GraphGram, y: Floats, fold: dict[str, Any]) -> tuple[Curve, Floats, float]:
+    def _binary(
+        self, gram: GraphGram, y: Floats, fold: dict[str, Any]
+    ) -> tuple[Curve, Floats, float]:
         spec = laplacian_spec("lambda1", 0.1, self.lambda2, self.mu, self.rho, self.intercept)
         options = {k: spec[k] for k in ("lambda2", "rho", "intercept")} | self._walk_options()
         options |= {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
@@ -385,7 +387,9 @@ class LaplacianSVC(_GraphMachine):
         self.lambda2_ = self._value(self._chosen)
         del self._chosen
 
-    def _binary(self, gram: GraphGram, y: Floats, fold: dict[str, Any]) -> tuple[Curve, Floats, float]:
+    def _binary(
+        self, gram: GraphGram, y: Floats, fold: dict[str, Any]
+    ) -> tuple[Curve, Floats, float]:
         rho = laplacian_spec("lambda2", 0.1, 1.0, None, self.rho, self.intercept)["rho"]
         known = np.flatnonzero(y >= 0)
         T = gram.expansion(known, rho)

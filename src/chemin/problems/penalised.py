@@ -145,9 +145,9 @@ class Penalised(Problem):
                 ),
                 *(endless_tread() for _ in range(terms)),
             ),
-            unit=tuple(
-                np.repeat([one, of_rows, 0.0], [p, m, terms])
-                for one, of_rows in ((PULL, second.value), (0.0, second.rate))
+            unit=(
+                np.repeat([PULL, second.value, 0.0], [p, m, terms]),
+                np.repeat([0.0, second.rate, 0.0], [p, m, terms]),
             ),
         )
 
@@ -169,10 +169,9 @@ class Penalised(Problem):
     @property
     def variables(self) -> Ints:
         """How events name variables: coefficients, then rows, then the intercept."""
-        m, p = self.A.shape
-        return np.concatenate([np.arange(p), p + self.row_names, [p + self.n_alpha]])[
-            : len(self.system)
-        ]
+        p = self.A.shape[1]
+        names = np.concatenate([np.arange(p), p + self.row_names, [p + self.n_alpha]])
+        return names[: len(self.system)]
 
     @property
     def row_names(self) -> Ints:

@@ -1,4 +1,4 @@
-"""Choosing where most points have no label: folds of the labelled points, or points of one's own."""
+"""Choosing where most points have no label: by folds of the others, or by points of one's own."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class GraphFamily(Family):
         return GraphGram(self.kernel.gram(self.X), self.laplacian)
 
     @property
-    def gram(self) -> Floats:  # type: ignore[override]
+    def gram(self) -> Floats:
         return self.shared.matrix
 
     def prepare(self) -> None:
