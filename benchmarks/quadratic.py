@@ -66,7 +66,15 @@ def _texts(repeats: int, huber: list[Any], squared: list[Any], exact: list[Any])
         f"K, which is not timed, at every breakpoint (extrapolated from {SAMPLE}) and on a log grid "
         f"of {GRID} over the same range.",
         table(
-            ("data", "events", "path s", "every breakpoint s", "ratio", f"{GRID} values s", "of it"),
+            (
+                "data",
+                "events",
+                "path s",
+                "every breakpoint s",
+                "ratio",
+                f"{GRID} values s",
+                "of it",
+            ),
             [(*r[:4], f"{r[4]:.0f}", r[5], f"{r[6]:.1f}") for r in squared],
         ),
         "Violations |alpha - clip(rho - y f, 0, h)|, f from alpha, of the Huber-type hinge: the "
@@ -77,7 +85,15 @@ def _texts(repeats: int, huber: list[Any], squared: list[Any], exact: list[Any])
         f"{SAMPLE} breakpoints; the least violation there, and the path's largest. Certificate: "
         "violation and gap over max(1e-9, 50 floor), at most 1 where exact.",
         table(
-            ("data", "at breakpoints", "between", "SMO", "squared hinge", "liblinear", "certificate"),
+            (
+                "data",
+                "at breakpoints",
+                "between",
+                "SMO",
+                "squared hinge",
+                "liblinear",
+                "certificate",
+            ),
             exact,
         ),
     ]

@@ -90,7 +90,6 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import speed
     import variables
 
-
     return {
         "svc": lambda: speed.svc(o.sizes, o.seeds, o.large_seeds, o.repeats),
         "audit": lambda: audit.audit(o.sizes, 3 * o.repeats),

@@ -255,13 +255,10 @@ class Path:
         Where the path jumps, several events share a value of the parameter: the first and the last
         of them have s at both ends of the jump.
         """
-        events, reading, z = self._trace.events, self._problem.reading, self._trace.z_start.copy()
-        size, norms = np.abs(reading.factor), np.empty(len(self._trace.moves) + 1)
-        norms[0] = size @ np.abs(z)
-        for j in range(len(self._trace.moves)):
-            self._trace._leap(z, j, j + 1)
-            norms[j + 1] = size @ np.abs(z)
-        at = norms[events["move"]]
+        reading = self._problem.reading
+        size = np.abs(reading.factor)
+        norms = np.array([size @ np.abs(z) for z in self._trace.states()])
+        at = norms[self._trace.events["move"]]
         return np.asarray(at / self.breakpoints if reading.inverse else at)
 
     @cached_property

@@ -240,7 +240,7 @@ class SparseLaplacianSVC(_GraphMachine):
         scoring: Any = None,
         choose: str = "sparsest",
         tolerance: float | None = 0.0,
-        patience: float | None = 3.0,
+        patience: float | None = 10.0,
         start: float | None = None,
         stop: float | None = None,
         n_jobs: int | None = None,

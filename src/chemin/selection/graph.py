@@ -136,7 +136,7 @@ class Validation(Criterion):
         y: ArrayLike,
         *,
         target: float | None = None,
-        patience: float | None = 3.0,
+        patience: float | None = 10.0,
         scoring: Any = None,
     ) -> None:
         super().__init__(scoring=scoring)
