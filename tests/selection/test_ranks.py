@@ -49,9 +49,9 @@ def test_where_it_is_not_exact():
     X, y = data("plain")
     curved = PathQuadraticSVC(gamma=0.4, cv=3, scoring="roc_auc", stop=5.0).fit(X, y)
     assert not curved.curve_.exact
+    order = np.argsort(y, kind="stable")
+    splits = [(order[:80], order[80:])]
     with pytest.raises(ValueError, match="both classes among the test points"):
-        order = np.argsort(y, kind="stable")
-        splits = [(order[:80], order[80:])]
         PathSVC(cv=splits, scoring="roc_auc").fit(X, y)
     with pytest.raises(ValueError, match="scoring must be one of"):
         PathSVC(cv=LeaveOneOutOnPath(scoring="roc_auc")).fit(X, y)

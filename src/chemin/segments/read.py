@@ -79,10 +79,10 @@ class _Reader:
         self.reading = problem.reading
         self.size = np.abs(self.reading.factor)  # what one unit of z adds to the coefficients
         self.straight = trace.moves.degree == 1
-        moves = trace.moves
+        moves, self.bend = trace.moves, None
         # f is straight in the pace of such moves, where it is read off z without a division.
-        paced = isinstance(moves, ProjectiveMoves) and not self.reading.inverse
-        self.bend = moves.bend if paced else None
+        if isinstance(moves, ProjectiveMoves) and not self.reading.inverse:
+            self.bend = moves.bend
         self.suspect = trace.t0 != trace.t1
         if problem.fixed_while_moving:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
