@@ -129,7 +129,7 @@ class _Pieces:
         assert isinstance(trace.moves, StraightMoves)
         self.problem, self.walked, self.moves = problem, trace, trace.moves
         level, moves = problem.level, trace.moves
-        count, states = len(moves), trace.states()
+        count, states = len(moves), trace.replayed()
         self.norm, self.slope = np.zeros(count + 1), np.zeros(count)
         for j, z in enumerate(states):
             self.norm[j] = level @ np.abs(z)
@@ -196,7 +196,7 @@ class _Pieces:
         """Moves j to last in mu, the first from s on, and z where they begin."""
         walked, some, jump = self.walked, self.moves.some(j, last), self.jump[j:last]
         z = np.zeros_like(walked.z_start)
-        z[:] = next(islice(walked.states(), j, None))
+        z[:] = next(islice(walked.replayed(), j, None))
         self.moves.advance(z, j, s / float(self.moves.length[j]))
         norm, slope, mu = self.norm[j:last].copy(), self.slope[j:last], self.mu[j : last + 1].copy()
         norm[0] += s * slope[0]

@@ -399,7 +399,7 @@ class Trace:
             entry = np.concatenate([np.arange(len(z)), index])
             z[:] = np.bincount(entry, np.concatenate([z, steps]))
 
-    def states(self) -> Iterator[Floats]:
+    def replayed(self) -> Iterator[Floats]:
         """z before each move and after the last; one array, changed in place."""
         z = self.z_start.copy()
         yield z
