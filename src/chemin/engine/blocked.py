@@ -23,6 +23,7 @@ BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
 LONG_ROWS = 4000  # variables: from here on twice as many of both
+MORE, FEWER = 1.25, 0.95  # times that: after a block that has missed one, after one that has not
 URGENT = 0.7  # times the steps of a block: so many of them are likely to enter
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
@@ -121,7 +122,7 @@ class BlockWalker:
             if not blind and len(missed) == 0 and self.holds():
                 self.length = min(2 * self.length, self.most)
                 self.careful = max(self.careful - 1, 0)
-                self.watching = max(self.least, int(0.95 * self.watching))
+                self.watching = max(self.least, int(FEWER * self.watching))
                 self.take_over(h_end)
                 return code
             core.restore(saved)
@@ -140,7 +141,7 @@ class BlockWalker:
 
     def watch_more(self, watched: Ints, missed: Ints) -> Ints:
         """Those watched, and those that verification has found beyond a corner."""
-        self.watching = int(1.5 * self.watching)
+        self.watching = int(MORE * self.watching)
         return np.concatenate([missed, np.setdiff1d(watched, missed)])
 
     def be_careful(self, blocks: int, afresh: bool) -> None:
