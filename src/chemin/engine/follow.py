@@ -311,20 +311,23 @@ def _look_further(walker: Any, recorder: Recorder) -> None:
         if recorder.top is None:
             try:
                 walker.walk(DEFAULT_RANGE * walker.t)
-            except StopWalk:  # nothing, down to where double precision is blind
-                if recorder.top is None or _in_the_dark(walker, recorder.top):
+            except StopWalk:  # down to where double precision is blind
+                if _nothing_so_far(walker, recorder):
                     recorder.forget_below(begun)
                     return
                 raise
-    if recorder.top is None or _in_the_dark(walker, recorder.top):
+    if _nothing_so_far(walker, recorder):
         recorder.forget_below(begun)
         return
+    assert recorder.top is not None
     if DEFAULT_RANGE * recorder.top < walker.t:
         walker.walk(DEFAULT_RANGE * recorder.top)
 
 
-def _in_the_dark(walker: Any, t: float) -> bool:
-    """Whether what happens first, at t, is not told from the round-off of residuals there."""
-    system = walker.system
+def _nothing_so_far(walker: Any, recorder: Recorder) -> bool:
+    """Whether nothing has happened, or what has is not told from the round-off of residuals."""
+    system, t = walker.system, recorder.top
+    if t is None:
+        return True
     size = system.coupling.magnitude(walker.z) + np.abs(system.q + t * system.r)
     return bool(system.floor(size, t) > NOTHING)
