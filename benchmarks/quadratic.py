@@ -63,37 +63,21 @@ def _texts(repeats: int, huber: list[Any], squared: list[Any], exact: list[Any])
         table(("data", "events", "standard deviation", "of the slides"), counts),
         "Squared hinge, rho = 1, on the same kernel matrices. Liblinear: `LinearSVC(loss="
         f'"squared_hinge", dual=True, tol={TOLERANCE:g}, max_iter={ROUNDS})` on a square root of '
-        f"K, which is not timed, at every breakpoint (extrapolated from {SAMPLE}) and on a log grid "
-        f"of {GRID} over the same range.",
+        f"K, which is not timed, at every breakpoint (extrapolated from {SAMPLE}) and on a log "
+        f"grid of {GRID} over the same range.",
         table(
-            (
-                "data",
-                "events",
-                "path s",
-                "every breakpoint s",
-                "ratio",
-                f"{GRID} values s",
-                "of it",
-            ),
+            ("data", "events", "path s", "each breakpoint s", "ratio", f"{GRID} values s", "of it"),
             [(*r[:4], f"{r[4]:.0f}", r[5], f"{r[6]:.1f}") for r in squared],
         ),
         "Violations |alpha - clip(rho - y f, 0, h)|, f from alpha, of the Huber-type hinge: the "
-        f"largest at all breakpoints, and at {BETWEEN} random values between them. SMO: steps along "
-        "the multiplier that violates most, from the last solution, until none violates by more "
-        f"than {TOLERANCE:g} or after {SMO_STEPS} steps, at {SMO_SAMPLE} breakpoints; its least "
+        f"largest at all breakpoints, and at {BETWEEN} random values between them. SMO: steps "
+        "along the multiplier that violates most, from the last solution, until none violates by "
+        f"more than {TOLERANCE:g} or after {SMO_STEPS} steps, at {SMO_SAMPLE} breakpoints; its least "
         "violation there. Liblinear: squared hinge, alpha from its f, at "
         f"{SAMPLE} breakpoints; the least violation there, and the path's largest. Certificate: "
         "violation and gap over max(1e-9, 50 floor), at most 1 where exact.",
         table(
-            (
-                "data",
-                "at breakpoints",
-                "between",
-                "SMO",
-                "squared hinge",
-                "liblinear",
-                "certificate",
-            ),
+            ("data", "breakpoints", "between", "SMO", "squared hinge", "liblinear", "certificate"),
             exact,
         ),
     ]

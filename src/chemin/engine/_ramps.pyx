@@ -34,7 +34,7 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, dsymv, dsyr
 from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dstev
 
-from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t
+from chemin.engine._blas cimport blas_int, dot, gemv_t
 from chemin.engine._entries cimport has_row, row
 from chemin.engine._system cimport System
 
@@ -219,7 +219,7 @@ cdef class Ramps(System):
 
     cdef void _border(self, Py_ssize_t s) noexcept nogil:
         """Slot s joins H: H + v v'/p with v = (H g; -1), p the Schur complement."""
-        cdef Py_ssize_t j, i = self.owner[s]
+        cdef Py_ssize_t i = self.owner[s]
         cdef double diagonal = self.G_FF[s, s] + self.t0 * self.soft[i], pivot
         memcpy(&self.c[0], &self.G_FF[s, 0], self.ns * sizeof(double))
         self.c[s] = 0.0
@@ -323,7 +323,7 @@ cdef class Ramps(System):
 
     cdef bint _grow(self, Py_ssize_t k) noexcept nogil:
         """Lanczos' space with k vectors, or all there are; X has H D^1/2 v from row 1 on."""
-        cdef Py_ssize_t s, i, j, n = self.k, again
+        cdef Py_ssize_t s, i, j, n = self.k, _again
         cdef double part
         if n == 0:
             for s in range(self.ns):
@@ -343,7 +343,7 @@ cdef class Ramps(System):
                 i = self.owner[s]
                 self.y[s] = self.root_soft[i] * self.X[n + 1, s] if i >= 0 else 0.0
             self.alpha[n] = dot(self.ns, &self.V[n, 0], &self.y[0])
-            for again in range(2):  # twice is enough
+            for _again in range(2):  # twice is enough
                 for j in range(n + 1):
                     part = dot(self.ns, &self.V[j, 0], &self.y[0])
                     for s in range(self.ns):
@@ -437,7 +437,8 @@ cdef class Ramps(System):
 
     cdef double _further(self, Py_ssize_t i, int side, double s) noexcept nogil:
         """The next safe place of one function, from the place s; see `crossing.py`."""
-        cdef double f = self._gap(i, side), slope = self._slope(i, side), sign = -1.0 if side else 1.0
+        cdef double f = self._gap(i, side), slope = self._slope(i, side)
+        cdef double sign = -1.0 if side else 1.0
         cdef double rate = slope, N = 0.0, q = self.top / (1.0 - s * self.top), left, bend, safe
         cdef Py_ssize_t j
         f += s * slope
@@ -471,7 +472,7 @@ cdef class Ramps(System):
         All functions make one step. Then the nearest one goes on, again and again: once it has
         converged no other can be before it. False if that takes too long.
         """
-        cdef Py_ssize_t i, j, rounds, before = self.functions
+        cdef Py_ssize_t i, j, _round, before = self.functions
         cdef int side
         cdef double below, above, place, f, rate
         self.who = -1
@@ -489,7 +490,7 @@ cdef class Ramps(System):
                         f, rate - f * self.top, (above if side else below) - rate * self.top
                     )
         self.steps += self.functions - before
-        for rounds in range(ROUNDS):
+        for _round in range(ROUNDS):
             self.step, self.who = self.reach, -1
             for side in range(2):
                 for i in range(self.N):
@@ -647,11 +648,11 @@ cdef class Ramps(System):
 
     cdef void _mend(self) noexcept nogil:
         """x, by which free variables are off: A^-1 off. H is that of t0: it is refined."""
-        cdef Py_ssize_t i, s, rounds
+        cdef Py_ssize_t i, s, _round
         cdef double left
         memset(&self.x[0], 0, self.ns * sizeof(double))
         memcpy(&self.c[0], &self.off[0], self.ns * sizeof(double))
-        for rounds in range(MENDS):
+        for _round in range(MENDS):
             self._symv(self.H, &self.c[0], &self.spare[0])
             for s in range(self.ns):
                 self.x[s] += self.spare[s]

@@ -8,16 +8,16 @@ Around any s every pole has its own remainder of second order, and
 
     f(s + e) = f + f' e + sum_k C_k e^2 / (1 - e q_k),      C_k = c_k / (1 - s p_k)^3,
 
-q_k = p_k / (1 - s p_k). With poles in rising order, phi_k = 1 / (1 - e q_k) and S_k the sum of the
-C_j with j >= k, the sum is S_1 phi_1 + sum_k S_k (phi_k - phi_(k-1)), and no difference of two phi
-is negative. Let N be the sum of the negative C_k, q the largest q_k. Two bounds are matched to f in
-value and slope and stay below it:
+q_k = p_k / (1 - s p_k). With poles in rising order, phi_k = 1 / (1 - e q_k) and S_k the sum of
+the C_j with j >= k, the sum is S_1 phi_1 + sum_k S_k (phi_k - phi_(k-1)), and no difference of
+two phi is negative. Let N be the sum of the negative C_k, q the largest q_k. Two bounds are matched
+to f in value and slope and stay below it:
 
     f + f' e + N e^2 / (1 - e q)        for all e: its root is the smallest root of a quadratic
     f + f' e + k(E) e^2                 for e <= E, with each part of the sum at its lowest there
 
-The second one keeps the curvature of f where large C_k cancel, as those of copies do. So f comes to
-zero no earlier than the latest of the roots. From there the same is done again: the search
+The second one keeps the curvature of f where large C_k cancel, as those of copies do. So f comes
+to zero no earlier than the latest of the roots. From there the same is done again: the search
 converges quadratically and never passes the root. It is stopped as soon as another function's root
 is known to be nearer; nearly all functions need one step.
 """

@@ -309,22 +309,23 @@ def _look_further(walker: Any, recorder: Recorder) -> None:
         if recorder.top is None:
             try:
                 walker.walk(DEFAULT_RANGE * walker.t)
-            except StopWalk:  # nothing, down to where double precision is blind
-                if _in_the_dark(walker, recorder.top):
+            except StopWalk:  # down to where double precision is blind
+                if _nothing_so_far(walker, recorder):
                     recorder.forget_below(begun)
                     return
                 raise
-    top = recorder.top
-    if top is None or _in_the_dark(walker, top):
+    if _nothing_so_far(walker, recorder):
         recorder.forget_below(begun)
-    elif DEFAULT_RANGE * top < walker.t:
-        walker.walk(DEFAULT_RANGE * top)
+        return
+    assert recorder.top is not None
+    if DEFAULT_RANGE * recorder.top < walker.t:
+        walker.walk(DEFAULT_RANGE * recorder.top)
 
 
-def _in_the_dark(walker: Any, t: float | None) -> bool:
-    """Whether nothing happens, or what happens first, at t, is not told from round-off there."""
+def _nothing_so_far(walker: Any, recorder: Recorder) -> bool:
+    """Whether nothing has happened, or what has is not told from the round-off of residuals."""
+    system, t = walker.system, recorder.top
     if t is None:
         return True
-    system = walker.system
     size = system.coupling.magnitude(walker.z) + np.abs(system.q + t * system.r)
     return bool(system.floor(size, t) > NOTHING)

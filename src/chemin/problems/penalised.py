@@ -392,9 +392,9 @@ class Penalised(Problem):
     def own_loss(self, target: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         rows = self.declare(target[:, None])
         zero = np.zeros((len(target), 1))
-        kinks = np.hstack([zero + rows.loss.origin + off for off in rows.loss.offsets])
+        bends = np.hstack([zero + rows.loss.origin + off for off in rows.loss.offsets])
         slopes = np.hstack([zero + g for g in rows.loss.slopes])
-        return kinks.T, slopes.T, rows.side, np.zeros(len(target))
+        return bends.T, slopes.T, rows.side, (zero + rows.loss.softness)[:, 0]
 
 
 def _rows_with(coef: Floats) -> Ints:

@@ -1,6 +1,6 @@
 """Losses of which the whole curve is known: weighted sums over test points, segment by segment.
 
-    sum_i omega_i L_i(f_i(u)),      L: 0/1, squared, or convex of linear and quadratic pieces
+    sum_i omega_i L_i(f_i(u)),      L: 0/1, squared, or convex with linear and quadratic pieces
 
 Between the places where a point changes sides the sum is constant, or as smooth as f. Those places
 are asked of the segments (see `chemin.segments`) and become knots; nothing here knows how f moves.
