@@ -20,7 +20,7 @@ from .rational import RationalWalker
 from .reasons import End, Reason, StopWalk, WalkEnd
 from .rescue import RescuedWalker, regularise
 from .tolerances import EPS, PRECISION, ROUNDING, reference_asked_for
-from .trace import NOTHING, CurvedRecorder, Recorder, Trace
+from .trace import CurvedRecorder, Recorder, Trace
 
 try:
     from .blocked import BlockWalker
@@ -311,19 +311,12 @@ def _look_further(walker: Any, recorder: Recorder) -> None:
             try:
                 walker.walk(DEFAULT_RANGE * walker.t)
             except StopWalk:  # nothing, down to where double precision is blind
-                if recorder.top is None or _in_the_dark(walker, recorder.top):
+                if recorder.top is None:
                     recorder.forget_below(begun)
                     return
                 raise
-    if recorder.top is None or _in_the_dark(walker, recorder.top):
+    if recorder.top is None:
         recorder.forget_below(begun)
         return
     if DEFAULT_RANGE * recorder.top < walker.t:
         walker.walk(DEFAULT_RANGE * recorder.top)
-
-
-def _in_the_dark(walker: Any, t: float) -> bool:
-    """Whether what happens first, at t, is not told from the round-off of residuals there."""
-    system = walker.system
-    size = system.coupling.magnitude(walker.z) + np.abs(system.q + t * system.r)
-    return bool(system.floor(size, t) > NOTHING)
