@@ -19,7 +19,7 @@ from .progress import Progress
 from .rational import RationalWalker
 from .reasons import End, Reason, StopWalk, WalkEnd
 from .rescue import RescuedWalker, regularise
-from .tolerances import EPS, NOTHING, PRECISION, ROUNDING, SPREAD, reference_asked_for
+from .tolerances import EPS, PRECISION, ROUNDING, SPREAD, reference_asked_for
 from .trace import CurvedRecorder, Recorder, Trace
 
 try:
@@ -309,23 +309,13 @@ def _look_further(walker: Any, recorder: Recorder) -> None:
         if recorder.top is None:
             try:
                 walker.walk(DEFAULT_RANGE * walker.t)
-            except StopWalk:  # down to where double precision is blind
-                if _nothing_so_far(walker, recorder):
+            except StopWalk:  # nothing, down to where double precision is blind
+                if recorder.top is None:
                     recorder.forget_below(begun)
                     return
                 raise
-    if _nothing_so_far(walker, recorder):
+    if recorder.top is None:
         recorder.forget_below(begun)
         return
-    assert recorder.top is not None
     if DEFAULT_RANGE * recorder.top < walker.t:
         walker.walk(DEFAULT_RANGE * recorder.top)
-
-
-def _nothing_so_far(walker: Any, recorder: Recorder) -> bool:
-    """Whether nothing has happened, or what has is not told from the round-off of residuals."""
-    system, t = walker.system, recorder.top
-    if t is None:
-        return True
-    size = system.coupling.magnitude(walker.z) + np.abs(system.q + t * system.r)
-    return bool(system.floor(size, t) > NOTHING)
