@@ -14,7 +14,10 @@ from .descent import Descent
 from .family import Family
 from .information import InformationCriterion
 from .losses import EXACT
+from .machines import MachineCriterion, TunedWidths, machine_folds, tune_widths
 from .on_path import LeaveOneOutOnPath
+from .tunable import Folds, kernel_ridge_folds, logistic_folds
+from .tuning import QuadraticCriterion, SmoothCriterion, Tuned, tune
 
 EXACT_SCORES = tuple(EXACT)
 
@@ -27,9 +30,20 @@ __all__ = [
     "Curve",
     "Descent",
     "Family",
+    "Folds",
     "InformationCriterion",
     "LeaveOneOut",
     "LeaveOneOutOnPath",
+    "MachineCriterion",
+    "QuadraticCriterion",
+    "SmoothCriterion",
     "Split",
     "Trial",
+    "Tuned",
+    "TunedWidths",
+    "kernel_ridge_folds",
+    "logistic_folds",
+    "machine_folds",
+    "tune",
+    "tune_widths",
 ]
