@@ -26,6 +26,7 @@ TITLES = {
     "quadratic": "Quadratic losses against eigendecompositions and liblinear",
     "lasso": "Lasso against lars_path",
     "pins": "C-SVM along the cost, quantile regression along tau",
+    "penalties": "Penalties by gradient against finite differences and a plain loop",
     "choosing": "Choosing C by cross-validation",
     "mkl": "Weights of kernels against grid searches",
     "growth": "Growth",
@@ -81,6 +82,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import hotspots
     import kernels
     import nu
+    import penalties
     import pins
     import quadratic
     import speed
@@ -94,6 +96,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "quadratic": lambda: quadratic.quadratic(o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
         "pins": lambda: pins.pins(o.pins, o.repeats),
+        "penalties": lambda: penalties.penalties(o.repeats),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "mkl": lambda: kernels.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),

@@ -174,11 +174,13 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = max(1, *(d.n_iterations for d in descents))
         self._warn(descents)
         ends = np.array([d.end for d in self.descents_])
-        if self.average is not None:
-            ends = AVERAGES[self.average](ends)[None]
-        self.penalties_ = shared.spread(ends[0])
-        error = self._error(sample, self._criterion(groups), columns)
-        self.criterion_ = error(self.penalties_ / columns.scale)[0]
+        if self.average is None:
+            self.penalties_ = shared.spread(ends[0])
+            self.criterion_ = float(descents[0].criterion[-1])
+        else:
+            self.penalties_ = shared.spread(AVERAGES[self.average](ends))
+            error = self._error(sample, self._criterion(groups), columns)
+            self.criterion_ = error(self.penalties_ / columns.scale)[0]
         b, b0 = ridge_coefficients(points, target, weight, self.penalties_, self.intercept)
         self.coef_: Floats = b[:, 0] if y.ndim < 2 else b.T
         self.intercept_: Any = float(b0[0]) if y.ndim < 2 else b0

@@ -170,7 +170,7 @@ class _LeftOut:
         self.gram, self.moment = X.T @ X, X.T @ y
         rows = np.array([test.trial.test for test in tests])
         self.X, self.y = X[rows], y[rows]  # (trials, rows, columns), (trials, rows, outputs)
-        self.stacked = np.asfortranarray(X[rows.ravel()].T)
+        self.stacked = np.asfortranarray(X[rows.ravel()])
         # In E a squared error counts omega; of the scaled rows omega n/v, one number a trial.
         counts = np.array(
             [test.weight.sum() / sample.weight[test.trial.test].sum() for test in tests]
@@ -178,13 +178,11 @@ class _LeftOut:
         self.counts = (n / n_folds) * counts[:, None, None]
 
     def __call__(self, diagonal: Floats) -> tuple[float, Floats]:
-        A = self.gram.copy()
-        A.flat[:: len(A) + 1] += diagonal
-        L = _cholesky(A)
+        L = _cholesky(_with_diagonal(self.gram, diagonal))
         b = dpotrs(L, self.moment, lower=1)[0]
-        half = dtrsm(1.0, L, self.stacked, lower=1)  # L^-1 X_k', one block of columns a trial
+        half = dtrsm(1.0, L, self.stacked, side=1, lower=1, trans_a=1)  # X_k L'^-1 of all trials
         trials, rows, width = self.X.shape
-        V = half.T.reshape(trials, rows, width)
+        V = half.reshape(trials, rows, width)  # a view
         keep = np.eye(rows) - V @ V.transpose(0, 2, 1)  # I - P
         e = _solved(keep, self.y - self.X @ b)
         q = _solved(keep, e) * self.counts
@@ -197,8 +195,15 @@ class _LeftOut:
         return value, np.einsum("mkj,mkj->m", coef, adjoint)
 
 
+def _with_diagonal(gram: Floats, diagonal: Floats) -> Floats:
+    A = gram.copy(order="F")
+    A.reshape(-1, order="F")[:: len(A) + 1] += diagonal
+    return A
+
+
 def _cholesky(A: Floats) -> Floats:
-    L, failed = dpotrf(A, lower=1, clean=1)
+    """L in the lower triangle of A itself, A = LL'."""
+    L, failed = dpotrf(A, lower=1, clean=0, overwrite_a=1)
     if failed:
         raise FloatingPointError(f"H is not positive definite: pivot {failed} is not positive")
     return cast(Floats, L)
@@ -314,9 +319,8 @@ def ridge_coefficients(
     Z, target = columns.apply(X, y)
     root = np.sqrt(weight / weight.sum())[:, None]
     Z, target = root * Z, root * target
-    A = Z.T @ Z
     size = np.clip(np.abs(penalties) / columns.scale, LEAST, MOST)
-    A.flat[:: len(A) + 1] += 2.0 * size**2
+    A = _with_diagonal(Z.T @ Z, 2.0 * size**2)
     b: Any = dpotrs(_cholesky(A), Z.T @ target, lower=1)[0]
     b = b / columns.scale[:, None]
     return b, columns.level - columns.centre @ b
