@@ -39,11 +39,11 @@ def penalties(repeats: int) -> str:
     ]
     return "\n\n".join(
         [
-            f"The same {ITERATIONS} iterations of L-BFGS ({descent.n_evaluations} evaluations) from "
-            f"one start, T = {ROWS}, M = {COLUMNS}, {FOLDS} folds, best of {repeats}. The loop forms "
-            "X'X of each fold's rows and solves twice, for the coefficients and for the adjoint, "
-            "with NumPy. Finite differences take M + 1 errors for a gradient, of which each needs "
-            f"one solve a fold; {FEW} errors are timed and multiplied.",
+            f"The same {ITERATIONS} iterations of L-BFGS ({descent.n_evaluations} evaluations) "
+            f"from one start, T = {ROWS}, M = {COLUMNS}, {FOLDS} folds, best of {repeats}. The "
+            "loop forms X'X of each fold's rows and solves twice, for the coefficients and for the "
+            "adjoint, with NumPy. Finite differences take M + 1 errors for a gradient, of which "
+            f"each needs one solve a fold; {FEW} errors are timed and multiplied.",
             table(("gradient by", "seconds", "ratio"), rows),
         ]
     )

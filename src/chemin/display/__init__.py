@@ -4,6 +4,7 @@ matplotlib is imported when something is drawn, not before (`pip install chemin[
 """
 
 from .curve import CurveDisplay
+from .descent import DescentDisplay
 from .path import PathDisplay
 
-__all__ = ["CurveDisplay", "PathDisplay"]
+__all__ = ["CurveDisplay", "DescentDisplay", "PathDisplay"]
