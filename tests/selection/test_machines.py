@@ -150,12 +150,14 @@ def test_widths_of_a_classifier():
 
 @pytest.mark.stress
 def test_friedman():
-    """Oracle: friedman1, whose last five features of ten are noise: they come last."""
-    X, y = make_friedman1(200, noise=1.0, random_state=0)
+    """Oracle: friedman1, whose last five features of ten are noise: they come last. One width for
+    all, at its best of five and at its best lambda, has far more error.
+    """
+    X, y = make_friedman1(200, random_state=0)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    found = tune_widths(svr_path, X, y, 5, epsilon=0.5, gammas=np.geomspace(0.005, 0.5, 5))
+    found = tune_widths(svr_path, X, y, 5, epsilon=0.1, gammas=np.geomspace(0.005, 0.5, 5))
     assert found.widths[:5].max() < found.widths[5:].min()
-    assert found.criterion < found.criterion_before
+    assert found.criterion < 0.1 * found.criterion_before
 
 
 def test_bad_input_is_named():
