@@ -10,7 +10,7 @@ from .criteria import (
     Trial,
 )
 from .curve import Curve
-from .descent import Descent
+from .descent import Descent, UnsolvableError
 from .family import Family
 from .information import InformationCriterion
 from .losses import EXACT
@@ -41,6 +41,7 @@ __all__ = [
     "Trial",
     "Tuned",
     "TunedWidths",
+    "UnsolvableError",
     "kernel_ridge_folds",
     "logistic_folds",
     "machine_folds",
