@@ -11,6 +11,7 @@ from chemin import GradientRidge
 from chemin.selection import (
     QuadraticCriterion,
     SmoothCriterion,
+    UnsolvableError,
     kernel_ridge_folds,
     logistic_folds,
     tune,
@@ -222,6 +223,37 @@ def test_singular_matrices_give_finite_answers():
     )
     with pytest.raises(ValueError, match=r"H\(lambda\) must be symmetric, finite and positive"):
         indefinite.solve(np.zeros(1))
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "cg"])
+def test_where_there_is_no_answer_a_descent_turns_back(solver):
+    """Oracle: the minimum of a square, beside a region without answers that steps lead into."""
+
+    class Square:
+        asked = 0
+
+        def solve(self, lambda_, start):
+            if lambda_[0] > 1.5:
+                Square.asked += 1
+                raise UnsolvableError("too far")
+            return lambda_
+
+        def pull_back(self, lambda_, b, slope):
+            return slope
+
+    def selection(p, b):
+        return 50 * (p[0] - 1) ** 2 + p[1] ** 2, np.array([100 * (p[0] - 1), 2 * p[1]])
+
+    found = tune(Square(), selection, [-4.0, 30.0], solver=solver)
+    assert Square.asked > 0 and found.criterion < found.descent.criterion[0]
+    assert found.lambda_[0] <= 1.5
+    if solver == "cg":  # its line search gives up there, and says so
+        assert not found.descent.converged and "no answer" in found.descent.message
+    else:
+        assert found.descent.converged
+        np.testing.assert_allclose(found.lambda_, [1.0, 0.0], atol=1e-2)
+    with pytest.raises(UnsolvableError):
+        tune(Square(), selection, [2.0, 0.0])
 
 
 def test_bad_input_is_named():

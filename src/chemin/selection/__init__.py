@@ -10,7 +10,7 @@ from .criteria import (
     Trial,
 )
 from .curve import Curve
-from .descent import Descent
+from .descent import Descent, UnsolvableError
 from .family import Family
 from .graph import GraphFamily, Validation
 from .information import InformationCriterion
@@ -46,6 +46,7 @@ __all__ = [
     "Trial",
     "Tuned",
     "TunedWidths",
+    "UnsolvableError",
     "Validation",
     "kernel_ridge_folds",
     "logistic_folds",

@@ -19,6 +19,10 @@ SMALLEST_GAIN = 1e-13
 Criterion = Callable[[Floats], tuple[float, Floats]]
 
 
+class UnsolvableError(ValueError):
+    """Raised by a criterion where it has no answer: a descent goes another way."""
+
+
 @dataclass(frozen=True)
 class Descent:
     """The way of one descent; row 0 is the start, the last row the end.
@@ -102,10 +106,17 @@ def descend(
     """
     ways = [np.array(start, dtype=float)]
     values: list[float] = []
+    walls: list[int] = []  # iterations in which a step led where there is no answer
 
     def scaled(x: Floats) -> tuple[float, Floats]:
         inside = x if bounds is None else np.clip(x, *bounds)
-        value, gradient = criterion(inside)
+        try:
+            value, gradient = criterion(inside)
+        except UnsolvableError:
+            if not values:
+                raise
+            walls.append(len(ways))
+            return _wall(x - ways[-1], values[-1] / unit)
         if not values:
             values.append(value)
         # Beyond a bound the criterion is that at the bound, so it does not fall there.
@@ -123,20 +134,30 @@ def descend(
     )
     steepest = float(np.abs(found.jac).max(initial=0.0))
     limited = found.nit >= max_iter and steepest > tol
-    message = f"stopped at max_iter={max_iter}" if limited else _said(steepest, tol)
+    walled = not limited and steepest > tol and len(ways) in walls
+    message = f"stopped at max_iter={max_iter}" if limited else _said(steepest, tol, walled)
     parameters = np.array(ways) if bounds is None else np.clip(ways, *bounds)
     return Descent(
         parameters,
         np.array(values),
         np.asarray(found.jac) * unit,
         int(found.nfev),
-        not limited,
+        not (limited or walled),
         message,
     )
 
 
-def _said(steepest: float, tol: float) -> str:
+def _wall(step: Floats, value: float) -> tuple[float, Floats]:
+    """Where there is no answer the criterion counts as above that of the last iteration by its
+    unit, and rises like a square from there: a line search comes back.
+    """
+    return value + 1.0, 2.0 * step / max(float(step @ step), np.finfo(float).tiny)
+
+
+def _said(steepest: float, tol: float, walled: bool) -> str:
+    if walled:
+        return "stopped beside where there is no answer"
     return "gradient within tol" if steepest <= tol else "no step gains more than round-off"
 
 
-__all__ = ["Descent", "check_descent", "descend"]
+__all__ = ["Descent", "UnsolvableError", "check_descent", "descend"]

@@ -16,7 +16,7 @@ from .._checks import check_matrix, check_target, check_two_classes
 from ..kernels import RBF
 from ..path import Path
 from .criteria import CrossValidation
-from .descent import Descent
+from .descent import Descent, UnsolvableError
 from .family import Family
 from .piecewise import Floats
 from .tunable import WIDTH_OF_ONE, Folds, Widths, splits_of
@@ -100,7 +100,7 @@ class MachineCriterion:
         at = float(np.exp(lambda_[0]))
         path = self.path(lambda_[1:], start=at, stop=at * (1.0 - NO_LENGTH))
         if not path.complete:
-            raise ValueError(f"the path does not reach lambda = {at:.4g}: {path.reason}")
+            raise UnsolvableError(f"the path does not reach lambda = {at:.4g}: {path.reason}")
         found, K = path.at(at), self.own.matrix(lambda_[1:])
         f = K @ found.coef + found.intercept
         free, fixing = np.flatnonzero(path.free(at)[:, 0]), np.empty(0, dtype=np.intp)

@@ -227,7 +227,8 @@ def tune(
     Parameters
     ----------
     training_criterion : QuadraticCriterion, SmoothCriterion, or a sequence of them
-        What training minimises; anything with their `solve` and `pull_back`. One a fold.
+        What training minimises; anything with their `solve` and `pull_back`. One a fold. A `solve`
+        that raises `UnsolvableError` has no answer there, and the descent turns back.
     selection_criterion : callable, or a sequence of them
         Of lambda and b: E and dE/db, and, where E knows lambda itself, partial E/partial lambda.
         One for each training criterion; their mean is minimised.
