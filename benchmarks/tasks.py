@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def _classes(repeats: int) -> str:
         grid = GridSearchCV(SVC(), {"C": values}, n_jobs=JOBS)
         beside = _beside(PathSVC(n_jobs=JOBS), grid, X, y, repeats)
         svc = first.to_sklearn()
-        ours, theirs = (best_of(5, lambda m=m: m.predict(X))[0] for m in (first, svc))
+        ours, theirs = (best_of(5, partial(m.predict, X))[0] for m in (first, svc))
         rows.append((load.__name__.removeprefix("load_"), len(y), *beside, ours / theirs))
     header = ("data", "n", "path s", "100 values s", "ratio", "error", "grid's error", "predict")
     text = (
