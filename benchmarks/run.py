@@ -29,6 +29,7 @@ TITLES = {
     "penalties": "Penalties by gradient against finite differences and a plain loop",
     "variables": "Choosing variables: stepwise, adaptive ridge, lasso",
     "choosing": "Choosing C by cross-validation",
+    "tasks": "Choosing on tasks: C, several classes, gamma",
     "mkl": "Weights of kernels against grid searches",
     "growth": "Growth",
     "profile": "Where the time goes",
@@ -63,6 +64,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--pins", type=whole_numbers, default=[300, 1000, 2000], metavar="SIZES")
     p.add_argument("--wide", type=whole_numbers, default=[50_000], metavar="SIZES")
     p.add_argument("--choosing", type=whole_numbers, default=[500, 1000, 2000], metavar="SIZES")
+    p.add_argument("--tasks", type=whole_numbers, default=[400, 800, 1600], metavar="SIZES")
     p.add_argument("--choosing-seeds", type=int, default=1, help="seeds of choosing")
     p.add_argument(
         "--growth",
@@ -88,6 +90,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import pins
     import quadratic
     import speed
+    import tasks
     import variables
 
     return {
@@ -102,6 +105,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "penalties": lambda: penalties.penalties(o.repeats),
         "variables": lambda: variables.variables(o.repeats, o.wide),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
+        "tasks": lambda: tasks.tasks(o.tasks, o.repeats),
         "mkl": lambda: mkl.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),
         "profile": lambda: hotspots.hotspots(o.profile),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.svm import SVC, SVR, NuSVR
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +22,7 @@ from ..selection import Family
 from ..selection.classes import CODINGS
 from ..selection.several import ClassFamily, Paths
 from ._base import PathEstimator
+from ._probability import METHODS, calibrated
 
 Floats = NDArray[np.float64]
 
@@ -195,6 +197,9 @@ class PathSVC(ClassifierMixin, _PathMachine):
         the labels; or (False) one for each, by its own error, with the kernel of all rows.
     decision_function_shape : "ovr" or "ovo"
         As in sklearn.svm.SVC; see `decision_function`.
+    probability : "sigmoid", "isotonic" or None
+        How `predict_proba` makes probabilities of f: from f of the folds' models at the chosen
+        lambda, on rows that they have not seen. None: there is no `predict_proba`.
     cv : int, splitter, list of (train, test), or Criterion
         Folds as in scikit-learn, or one of the criteria of `chemin.selection`, which then brings
         its own scoring and n_jobs.
@@ -229,6 +234,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     classes_ : ndarray
     support_ : ndarray of int
         Rows that are support vectors.
+    calibrators_ : list
+        With `probability`: from f to the probability of the positive class, for each problem.
     gamma_, search_ : float, PathSearchCV
         With gamma="path": the chosen width, and the search.
     support_vectors_, dual_coef_, intercept_, coef_ : ndarray
@@ -264,6 +271,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
         multi_class: str = "ovo",
         joint: bool = True,
         decision_function_shape: str = "ovr",
+        probability: str | None = None,
         cv: Any = 5,
         scoring: Any = None,
         choose: str = "min",
@@ -283,6 +291,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
         self.multi_class = multi_class
         self.joint = joint
         self.decision_function_shape = decision_function_shape
+        self.probability = probability
         self.cv = cv
         self.scoring = scoring
         self.choose = choose
@@ -317,6 +326,11 @@ class PathSVC(ClassifierMixin, _PathMachine):
             points, labels = self._checked(X, y)
             choose = self._choose_each if self._several and not self.joint else self._choose
             choose(points, labels, sample_weight, groups)
+            if self.probability is not None:
+                family = self._family(points, labels, sample_weight)
+                self.calibrators_ = calibrated(
+                    self.probability, family, self._criterion(groups), self.lambda_
+                )
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -370,6 +384,21 @@ class PathSVC(ClassifierMixin, _PathMachine):
             return f[:, 0]
         return self.path_.coding.decision(f, self.decision_function_shape)
 
+    @available_if(lambda self: self.probability is not None)
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Probabilities of the classes, one column each.
+
+        A sigmoid or an isotonic function of f, fitted on rows that the folds' models have not seen.
+        It need not be 1/2 where f = 0: near there the largest probability may belong to another
+        class than the label of `predict`, as in sklearn.svm.SVC. Of several classes those of the
+        pairs are coupled (Wu, Lin and Weng), or, one against rest, divided by their sum.
+        """
+        f = self._f(X)
+        p = np.column_stack([one(column) for one, column in zip(self.calibrators_, f.T)])
+        if self._several:
+            return self.path_.coding.probabilities(p)
+        return np.column_stack([1.0 - p[:, 0], p[:, 0]])
+
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Labels. Of two classes f = 0 gives classes_[0].
 
@@ -394,6 +423,9 @@ class PathSVC(ClassifierMixin, _PathMachine):
             if getattr(self, name) not in CODINGS:
                 raise ValueError(f"{name} must be 'ovo' or 'ovr', got {getattr(self, name)!r}")
         check_flag(self.joint, "joint")
+        if self.probability not in (None, *METHODS):
+            known = ", ".join(map(repr, METHODS))
+            raise ValueError(f"probability must be {known} or None, got {self.probability!r}")
 
 
 def _classes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -20,8 +20,9 @@ from .piecewise import Floats, Ints
 
 # Pairs of points times segments that are looked at together.
 ROOM = 2e6
-# Values of f nearer than this, relative to the largest (and to the margin, 1), are equal.
-EQUAL = 4096 * float(np.finfo(np.float64).eps)
+# Values of f nearer than this, relative to the largest (and to the margin, 1), are equal: points
+# on the margin are, but for the round-off of f, which at small lambda is a sum of large terms.
+EQUAL = 1e-10
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,84 @@
+"""What people choose: C alone, C of several classes, C and gamma."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from common import best_of, table
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from chemin import PathSVC
+
+JOBS = 2
+WIDE = np.geomspace(1e-2, 1e4, 10)  # of C, and of gamma relative to "scale" its hundredth part
+
+
+def tasks(sizes: list[int], repeats: int) -> str:
+    """Three tables."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # wherever the minimum lies
+        return "\n\n".join([_twenty(repeats), _classes(repeats), _widths(sizes, repeats)])
+
+
+def _beside(path: PathSVC, grid: GridSearchCV, X: Any, y: Any, repeats: int) -> tuple[Any, ...]:
+    ours, model = best_of(repeats, lambda: path.fit(X, y))
+    theirs, search = best_of(repeats, lambda: grid.fit(X, y))
+    error, other = model.curve_.minimum, 1 - search.best_score_
+    return ours, theirs, theirs / ours, error, other
+
+
+def _twenty(repeats: int) -> str:
+    X, y = load_digits(return_X_y=True)
+    pair = (y == 3) | (y == 8)
+    data = {"breast cancer": load_breast_cancer(return_X_y=True), "digits 3/8": (X[pair], y[pair])}
+    values = {"C": np.geomspace(1e-2, 1e3, 20)}
+    rows = []
+    for name, (X, y) in data.items():
+        X = StandardScaler().fit_transform(X)
+        grid = GridSearchCV(SVC(), values, n_jobs=JOBS)
+        rows.append((name, len(y), *_beside(PathSVC(n_jobs=JOBS), grid, X, y, repeats)))
+    header = ("data", "n", "path s", "20 values s", "ratio", "error", "grid's error")
+    return "C, five folds, against 20 values from 0.01 to 1000.\n\n" + table(header, rows)
+
+
+def _classes(repeats: int) -> str:
+    rows = []
+    for load in (load_iris, load_wine, load_digits):
+        X, y = load(return_X_y=True)
+        X = StandardScaler().fit_transform(X)
+        first = PathSVC(n_jobs=JOBS).fit(X, y)
+        values = np.geomspace(1 / first.path_.start, 1 / first.curve_.range[0], 100)
+        grid = GridSearchCV(SVC(), {"C": values}, n_jobs=JOBS)
+        beside = _beside(PathSVC(n_jobs=JOBS), grid, X, y, repeats)
+        svc = first.to_sklearn()
+        ours, theirs = (best_of(5, partial(m.predict, X))[0] for m in (first, svc))
+        rows.append((load.__name__.removeprefix("load_"), len(y), *beside, ours / theirs))
+    header = ("data", "n", "path s", "100 values s", "ratio", "error", "grid's error", "predict")
+    text = (
+        "Several classes, one against one, one C: five folds, against 100 values over the walked "
+        "range. predict: time of `PathSVC.predict` over that of the `SVC` handed over."
+    )
+    return f"{text}\n\n{table(header, rows)}"
+
+
+def _widths(sizes: list[int], repeats: int) -> str:
+    rows = []
+    for n in sizes:
+        X, y = make_classification(n, 20, n_informative=6, flip_y=0.1, random_state=0)
+        values = {"C": WIDE, "gamma": WIDE / 100 / (X.shape[1] * X.var())}
+        grid = GridSearchCV(SVC(), values, n_jobs=JOBS)
+        rows.append((n, *_beside(PathSVC(gamma="path", n_jobs=JOBS), grid, X, y, repeats)))
+    header = ("n", "path s", "10 x 10 s", "ratio", "error", "grid's error")
+    return "C and gamma, five folds, against 10 x 10 values.\n\n" + table(header, rows)
