@@ -125,7 +125,8 @@ def graph_laplacian(graph: Sparse, *, normalized: bool = False) -> Sparse:
 
     Examples
     --------
-    >>> graph_laplacian(neighbor_graph([[0.0], [1.0]], n_neighbors=1)).toarray().tolist()
+    >>> graph = chemin.kernels.neighbor_graph([[0.0], [1.0]], n_neighbors=1)
+    >>> graph_laplacian(graph).toarray().tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
     degree = np.asarray(graph.sum(axis=1)).ravel()

@@ -213,8 +213,9 @@ class SparseLaplacianSVC(_GraphMachine):
     --------
     >>> from sklearn.datasets import make_moons
     >>> X, y = make_moons(120, noise=0.1, random_state=1)
-    >>> labels = [c if i < 20 else -1 for i, c in enumerate(y)]
-    >>> model = SparseLaplacianSVC(gamma=2.0).fit(X, labels)
+    >>> labels = [c if i < 16 else -1 for i, c in enumerate(y)]
+    >>> own = make_moons(100, noise=0.1, random_state=1)
+    >>> model = SparseLaplacianSVC(gamma=5.0).fit(X, labels, validation=own)
     >>> print(len(model.support_) < 60, model.score(X, y) > 0.9)
     True True
     """
@@ -327,8 +328,8 @@ class LaplacianSVC(_GraphMachine):
     --------
     >>> from sklearn.datasets import make_moons
     >>> X, y = make_moons(120, noise=0.1, random_state=1)
-    >>> labels = [c if i < 20 else -1 for i, c in enumerate(y)]
-    >>> bool(LaplacianSVC(gamma=2.0).fit(X, labels).score(X, y) > 0.9)
+    >>> labels = [c if i < 16 else -1 for i, c in enumerate(y)]
+    >>> bool(LaplacianSVC(gamma=5.0).fit(X, labels).score(X, y) > 0.9)
     True
     """
 

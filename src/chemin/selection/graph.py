@@ -125,7 +125,8 @@ class Validation(Criterion):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> curve = Validation(X[400:], y[400:])(Family(chemin.svc_path, X[:400], y[:400]))
+    >>> family = chemin.selection.Family(chemin.svc_path, X[:400], y[:400])
+    >>> curve = Validation(X[400:], y[400:])(family)
     >>> curve.exact
     True
     """
