@@ -15,7 +15,7 @@ from .engine import Reason, Trace, audited, certified, follow
 from .engine.moves import RationalMoves, StraightMoves
 from .engine.trace import EVENT
 from .problems import AdaptiveRidge, Problem, Ridge
-from .problems.staircase import Floats
+from .problems.staircase import Floats, Ints
 
 # A move of ridge regression spans so much of lambda at most: 1 - s/D of its poles keeps all but the
 # last digit.
@@ -159,12 +159,12 @@ class _Pieces:
             last = max(j, int(np.searchsorted(-self.mu[1:], -stop))) + 1
             end = Reason.STOP()
         whole = stop is None or self.mu[last] >= stop  # whether the last move is
-        moves, z = self._moves(j, s, last, stop)
+        moves, z, which = self._moves(j, s, last, stop)
         events, stair = self.walked.events, self.walked.stair_start.copy()
         before = events[events["move"] <= j]
         stair[before["variable"]] = before["to"]
         later = events[(events["move"] > j) & (events["move"] < last + whole)].copy()
-        later["move"] -= j
+        later["move"] = np.searchsorted(which, later["move"] - j)
         later["t"] = moves.t1[later["move"] - 1]
         return Trace(stair, z, moves, later, np.zeros_like(z), self.walked.stairs, end)
 
@@ -192,31 +192,53 @@ class _Pieces:
 
     def _moves(
         self, j: int, s: float, last: int, stop: float | None
-    ) -> tuple[RationalMoves, Floats]:
-        """Moves j to last in mu, the first from s on, and z where they begin."""
-        walked, some, jump = self.walked, self.moves.some(j, last), self.jump[j:last]
-        z = np.zeros_like(walked.z_start)
-        z[:] = next(islice(walked.states(), j, None))
+    ) -> tuple[RationalMoves, Floats, Ints]:
+        """Moves j to last in mu, the first from s on; z where they begin; which one each is of."""
+        some, jump = self.moves.some(j, last), self.jump[j:last]
+        z = next(islice(self.walked.states(), j, None)).copy()
         self.moves.advance(z, j, s / float(self.moves.length[j]))
         norm, slope, mu = self.norm[j:last].copy(), self.slope[j:last], self.mu[j : last + 1].copy()
         norm[0] += s * slope[0]
-        mu[0] = (walked.t0[j] - s) / norm[0]
+        mu[0] = (self.walked.t0[j] - s) / norm[0]
         if stop is not None:
             mu[-1] = max(mu[-1], stop)
         mu = np.minimum.accumulate(mu)
-        scale = np.where(jump, 1.0, norm / (1.0 + mu[:-1] * slope))
-        near = np.where(jump, 0.0, slope / (1.0 + mu[:-1] * slope))
-        rate = some.rate * np.repeat(scale, np.diff(some.pointer))
-        t0, t1 = mu[:-1], np.where(jump, mu[:-1], mu[1:])
+        mu[1:] = np.where(jump, mu[:-1], mu[1:])
+        which, t0, t1 = _divided(mu, slope)
+        slope, jump = slope[which], jump[which]
+        # On a move of the lasso norm (1 + mu Q) is constant.
+        norm = norm[which] * (1.0 + mu[which] * slope) / (1.0 + t0 * slope)
+        scale = np.where(jump, 1.0, norm / (1.0 + t0 * slope))
+        near = np.where(jump, 0.0, slope / (1.0 + t0 * slope))
+        entries = np.concatenate([np.arange(*some.pointer[k : k + 2]) for k in which])
+        size = np.diff(some.pointer)[which]
+        rate = some.rate[entries] * np.repeat(scale, size)
         moves = RationalMoves(
-            *(t0, t1, some.pointer, some.index),
-            length=np.where(jump, some.length, t0 - t1),
+            *(t0, t1, np.concatenate([[0], np.cumsum(size)]), some.index[entries]),
+            length=np.where(jump, some.length[which], t0 - t1),
             rate=rate,
             poles=np.arange(len(near) + 1),
             near=near,
-            weight=rate * np.repeat(near, np.diff(some.pointer)),
+            weight=rate * np.repeat(near, size),
         )
-        return moves, z
+        return moves, z, which
+
+
+def _divided(mu: Floats, slope: Floats) -> tuple[Ints, Floats, Floats]:
+    """Moves cut so that 1 + mu Q, and with it what is left of 1 - u Q/D, falls by SPAN at most.
+
+    Which move each part belongs to, and where it begins and ends.
+    """
+    high, low = 1.0 + mu[:-1] * slope, 1.0 + mu[1:] * slope
+    count = np.maximum(np.ceil(np.log(high / low) / np.log(SPAN)).astype(np.intp), 1)
+    which = np.repeat(np.arange(len(count)), count)
+    first = np.cumsum(count) - count
+    place = np.arange(len(which)) - first[which]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = (high[which] * (low / high)[which] ** (place / count[which]) - 1.0) / slope[which]
+    t0 = np.where(place == 0, mu[which], inner)
+    t1 = np.append(t0[1:], mu[-1])
+    return which, t0, t1
 
 
 __all__ = ["closed_trace"]

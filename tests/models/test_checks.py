@@ -4,12 +4,15 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from chemin import (
+    AdaptiveRidge,
     KernelPerceptron,
     MKLClassifier,
     MKLRegressor,
+    NonNegativeGarrote,
     PathLasso,
     PathNuSVR,
     PathQuadraticSVC,
+    PathRidge,
     PathSVC,
     PathSVR,
     RosenblattPerceptron,
@@ -37,6 +40,9 @@ pytestmark = [
         KernelPerceptron(max_iter=20),
         MKLClassifier(),
         MKLRegressor(),
+        PathRidge(cv=3),
+        NonNegativeGarrote(cv=3),
+        AdaptiveRidge(cv=3),
         StepwiseRegression(),
     ]
 )

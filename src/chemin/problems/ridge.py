@@ -57,6 +57,7 @@ class Ridge(Problem):
         top = float(s[0]) if s[0] > 0 else 1.0
         some = s > EPS * max(self.X.shape) * top
         self.s, self.V, self.image = s[some] / top, Vt[some].T, U[:, some].T @ self.y / self.size
+        self.V = np.where(data.constant[:, None], 0.0, self.V)  # no round-off of them
         self.top, self.unit = top, top * top
 
     @property
