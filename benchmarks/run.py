@@ -79,11 +79,12 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import choosing
     import growth
     import hotspots
-    import kernels
     import nu
     import pins
     import quadratic
     import speed
+
+    import kernels
 
     return {
         "svc": lambda: speed.svc(o.sizes, o.seeds, o.large_seeds, o.repeats),

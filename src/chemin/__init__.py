@@ -36,6 +36,7 @@ from .models import (
     RosenblattPerceptron,
     StepwiseRegression,
     adaptive_ridge_iteration,
+    compare,
     margin_bound,
     margins,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "__version__",
     "adaptive_ridge_iteration",
     "adaptive_ridge_path",
+    "compare",
     "datasets",
     "expectile_path",
     "garrote_path",

@@ -3,7 +3,8 @@
 matplotlib is imported when something is drawn, not before (`pip install chemin[plot]`).
 """
 
+from .comparison import ComparisonDisplay
 from .curve import CurveDisplay
 from .path import PathDisplay
 
-__all__ = ["CurveDisplay", "PathDisplay"]
+__all__ = ["ComparisonDisplay", "CurveDisplay", "PathDisplay"]

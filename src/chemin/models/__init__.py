@@ -1,6 +1,7 @@
 """scikit-learn estimators that choose their own hyper-parameter."""
 
 from ._least_squares import LeastSquares
+from .compare import Comparison, compare
 from .gradient_ridge import GradientRidge
 from .lasso import (
     AdaptiveRidge,
@@ -18,6 +19,7 @@ from .svm import PathNuSVR, PathSVC, PathSVR
 
 __all__ = [
     "AdaptiveRidge",
+    "Comparison",
     "GradientRidge",
     "KernelPerceptron",
     "LeastSquares",
@@ -33,6 +35,7 @@ __all__ = [
     "RosenblattPerceptron",
     "StepwiseRegression",
     "adaptive_ridge_iteration",
+    "compare",
     "margin_bound",
     "margins",
 ]

@@ -216,7 +216,7 @@ class KernelMachine(Problem):
 
     def _stairs(self, n: int) -> Staircases:
         """Bottom to top: from the last slope to the first."""
-        level = lambda off: self._pull * (self._in_t(off) * (-1.0 / self.sd))  # noqa: E731
+        level = lambda off: self._pull * (self._in_t(off) * (-1.0 / self.sd))
         return row_stairs(self.rows.loss, self.weight / self.z_unit, level, n, self._in_t)
 
     # ------------------------------------------------------------------ where to begin
