@@ -1,5 +1,5 @@
 """Paths that need no walk of their own: ridge regression by its poles, adaptive ridge regression
-from a path of the lasso. Both become traces of rational moves, and are read as all others are.
+from a path of the lasso. Both become traces with poles, and are read as all others are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .engine import Reason, Trace, audited, certified, follow
-from .engine.moves import RationalMoves, StraightMoves
+from .engine.moves import ProjectiveMoves, RationalMoves, StraightMoves
 from .engine.trace import EVENT
 from .problems import AdaptiveRidge, Problem, Ridge
 from .problems.staircase import Floats, Ints
@@ -120,9 +120,9 @@ class _Pieces:
     On a move down from lambda_0, lambda = lambda_0 - s, the norm is P + Q s. With mu = mu_0 - u and
     D = 1 + mu_0 Q
 
-        s = (P/D) (u + (Q/D) u^2 / (1 - u Q/D))
+        s = (P/D) u / (1 - u Q/D)
 
-    so that a straight move in lambda is one with a single pole in mu.
+    so that a straight move in lambda is a projective one in mu.
     """
 
     def __init__(self, problem: AdaptiveRidge, trace: Trace) -> None:
@@ -171,8 +171,7 @@ class _Pieces:
     def _nothing(self) -> Trace:
         """No column explains anything: b = 0 at every mu, told on one move."""
         z = np.zeros_like(self.walked.z_start)
-        moves = RationalMoves.without_poles(StraightMoves.jump(1.0, z))
-        moves = replace(moves, t1=np.zeros(1))
+        moves = replace(ProjectiveMoves.jump(1.0, z), t1=np.zeros(1))
         events, stair = self.walked.events[:0], self.walked.stair_start
         return Trace(stair, z, moves, events, z, self.walked.stairs, Reason.STOP())
 
@@ -192,7 +191,7 @@ class _Pieces:
 
     def _moves(
         self, j: int, s: float, last: int, stop: float | None
-    ) -> tuple[RationalMoves, Floats, Ints]:
+    ) -> tuple[ProjectiveMoves, Floats, Ints]:
         """Moves j to last in mu, the first from s on; z where they begin; which one each is of."""
         some, jump = self.moves.some(j, last), self.jump[j:last]
         z = next(islice(self.walked.states(), j, None)).copy()
@@ -212,14 +211,11 @@ class _Pieces:
         near = np.where(jump, 0.0, slope / (1.0 + t0 * slope))
         entries = np.concatenate([np.arange(*some.pointer[k : k + 2]) for k in which])
         size = np.diff(some.pointer)[which]
-        rate = some.rate[entries] * np.repeat(scale, size)
-        moves = RationalMoves(
+        moves = ProjectiveMoves(
             *(t0, t1, np.concatenate([[0], np.cumsum(size)]), some.index[entries]),
             length=np.where(jump, some.length[which], t0 - t1),
-            rate=rate,
-            poles=np.arange(len(near) + 1),
+            rate=some.rate[entries] * np.repeat(scale, size),
             near=near,
-            weight=rate * np.repeat(near, size),
         )
         return moves, z, which
 

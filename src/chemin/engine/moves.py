@@ -5,6 +5,7 @@ A walk is a chain of moves. On move j the parameter goes from t0_j to t1_j and t
 told by its *part* p in [0, 1], not by t: t = t0 + p (t1 - t0), and a jump has parts too.
 
     straight       z(p) = z(0) + s rate,                                             s = p length
+    projective     z(p) = z(0) + s rate / (1 - s near)
     rational       z(p) = z(0) + s rate + sum_k weight_k s^2 / (1 - s near_k)
 """
 
@@ -78,6 +79,11 @@ class Moves(ABC):
         """z from the beginning of move j to a part of it, in place."""
         z[self.entries(j)] += self.change(j, np.array([part]))[0]
 
+    def advance_all(self, z: Floats, columns: Ints, moves: Ints, parts: Floats) -> None:
+        """`advance` of several columns of z, each on a move of its own."""
+        for column, j, part in zip(columns, moves, parts):
+            self.advance(z[:, column], int(j), float(part))
+
     def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
         """The change of z'phi as a function of the parts of move j: shape (parts, columns)."""
         rows = phi[self.entries(j)]
@@ -114,6 +120,19 @@ class StraightMoves(Moves):
         entries = self.part(j)
         z[self.index[entries]] += (part * self.length[j]) * self.rate[entries]
 
+    def _paces(self, moves: Ints, parts: Floats) -> Floats:
+        """What multiplies the rates, after parts of several moves."""
+        return parts * self.length[moves]
+
+    def advance_all(self, z: Floats, columns: Ints, moves: Ints, parts: Floats) -> None:
+        """All entries of all moves at once."""
+        size = self.pointer[moves + 1] - self.pointer[moves]
+        which = np.repeat(np.arange(len(moves)), size)
+        entry = np.arange(len(which)) + np.repeat(
+            self.pointer[moves] - np.cumsum(size) + size, size
+        )
+        z[self.index[entry], columns[which]] += self._paces(moves, parts)[which] * self.rate[entry]
+
     def ends(self, moves: slice) -> Floats:
         first, last = moves.start, moves.stop
         entries = slice(self.pointer[first], self.pointer[last])
@@ -145,6 +164,51 @@ class StraightMoves(Moves):
         index = np.flatnonzero(change).astype(np.int32)
         at, pointer = np.array([t]), np.array([0, len(index)])
         return cls(at, at, pointer, index, np.ones(1), change[index])
+
+
+@dataclass(frozen=True)
+class ProjectiveMoves(StraightMoves):
+    """z goes straight ahead, at a pace with one pole: z(p) = z(0) + s rate / (1 - s near)."""
+
+    near: Floats  # (moves,): one over the distance of the pole; 0 for straight moves and jumps
+
+    kind = "projective"
+    degree = None
+
+    def _paces(self, moves: Any, parts: Floats) -> Floats:
+        s = parts * self.length[moves]
+        return np.asarray(s / (1.0 - s * self.near[moves]))
+
+    def change(self, j: int, parts: Floats) -> Floats:
+        return self._paces(j, parts)[:, None] * self.rate[self.part(j)]
+
+    def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
+        Moves.advance(self, z, j, part)
+
+    def ends(self, moves: slice) -> Floats:
+        slow = 1.0 - self.length[moves] * self.near[moves]
+        size = np.diff(self.pointer[moves.start : moves.stop + 1])
+        return super().ends(moves) / np.repeat(slow, size)
+
+    def final_rate(self, j: int) -> Floats:
+        return self.rate[self.part(j)] / (1.0 - self.length[j] * self.near[j]) ** 2
+
+    @property
+    def bend(self) -> Floats:
+        """How far each move is from a straight one: s near at its end."""
+        return self.length * self.near
+
+    def some(self, first: int, last: int) -> ProjectiveMoves:
+        straight = super().some(first, last)
+        return ProjectiveMoves(**straight.arrays(), near=self.near[first:last])
+
+    def then(self, other: ProjectiveMoves) -> ProjectiveMoves:  # type: ignore[override]
+        near = np.append(self.near, other.near)
+        return ProjectiveMoves(**super().then(other).arrays(), near=near)
+
+    @classmethod
+    def jump(cls, t: float, change: Floats) -> ProjectiveMoves:
+        return cls(**StraightMoves.jump(t, change).arrays(), near=np.zeros(1))
 
 
 @dataclass(frozen=True)
@@ -204,6 +268,9 @@ class RationalMoves(StraightMoves):
     def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
         Moves.advance(self, z, j, part)
 
+    def advance_all(self, z: Floats, columns: Ints, moves: Ints, parts: Floats) -> None:
+        Moves.advance_all(self, z, columns, moves, parts)
+
     def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
         """The weights meet phi once for all parts."""
         form, length, rows = self.form(j), self.length[j], phi[self.entries(j)]
@@ -254,7 +321,9 @@ class RationalMoves(StraightMoves):
         return cls(**straight.arrays(), poles=none, near=np.empty(0), weight=np.empty(0))
 
 
-KINDS: dict[str, type[Moves]] = {kind.kind: kind for kind in (StraightMoves, RationalMoves)}
+KINDS: dict[str, type[Moves]] = {
+    kind.kind: kind for kind in (StraightMoves, ProjectiveMoves, RationalMoves)
+}
 
 
-__all__ = ["KINDS", "Moves", "RationalMoves", "StraightMoves"]
+__all__ = ["KINDS", "Moves", "ProjectiveMoves", "RationalMoves", "StraightMoves"]

@@ -22,6 +22,8 @@ from .tolerances import EPS
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
 CHECKPOINT = 64
+# Small problems keep the states of all moves: no more numbers than this, some megabytes.
+KEPT = 500_000
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
 AFRESH = 8
 # Before the first move in which a multiplier changes by more than this part of its box (and of t)
@@ -405,12 +407,38 @@ class Trace:
             z[:] = np.bincount(entry, np.concatenate([z, steps]))
 
     def states(self) -> Iterator[Floats]:
-        """z before each move and after the last; one array, changed in place."""
+        """z before each move and after the last; to be read at once, and not to be changed."""
+        if self._small:
+            yield from self._kept
+            return
         z = self.z_start.copy()
         yield z
         for j in range(len(self.moves)):
             self._leap(z, j, j + 1)
             yield z
+
+    @property
+    def _small(self) -> bool:
+        return (len(self.moves) + 1) * len(self.z_start) <= KEPT
+
+    @cached_property
+    def _kept(self) -> Floats:
+        """z before each move and after the last, by rows: `_leap` from each to the next."""
+        pointer, index = self.moves.pointer.tolist(), self.moves.index
+        steps = self.moves.ends(slice(0, len(self.moves)))
+        out = np.empty((len(pointer), len(self.z_start)))
+        out[0] = self.z_start
+        k, to = self._pinned
+        pin = self.stairs.value[k, to] + self.t1[self._pinned_move - 1] * self.stairs.slope[k, to]
+        first = np.searchsorted(self._pinned_move, np.arange(len(pointer) + 1)).tolist()
+        for j in range(1, len(pointer)):
+            z, entries = out[j], slice(pointer[j - 1], pointer[j])
+            z[:] = out[j - 1]
+            z[index[entries]] += steps[entries]
+            if first[j] < first[j + 1]:
+                here = slice(first[j], first[j + 1])
+                z[k[here]] = pin[here]
+        return out
 
     @cached_property
     def _pinned(self) -> tuple[Ints, Ints]:
@@ -453,6 +481,8 @@ class Trace:
             out[:] = self.z_start[:, None]
             return out
         move = self._move_at(t)
+        if self._small:
+            return self._from_kept(t, move)
         known = self._known if once else self._checkpoints
         nearest = np.searchsorted([made for made, _ in known], move, side="right") - 1
         z, at = self.z_start, -1
@@ -464,6 +494,18 @@ class Trace:
             at = j
             out[:, k] = z
             self._advance_to(out[:, k], j, float(t[k]))
+        return out
+
+    def _from_kept(self, t: Floats, move: Ints) -> Floats:
+        """`solutions` from the states of all moves."""
+        out = self._kept[move].T.copy()
+        ahead = self.way * (t - self.t0[move])
+        length = np.abs(self.t1[move] - self.t0[move])
+        above = np.flatnonzero(ahead < 0)
+        out[:, above] += self.before[:, None] * ahead[above]
+        some = np.flatnonzero((ahead >= 0) & (length > 0))
+        part = np.minimum(ahead[some] / length[some], 1.0)
+        self.moves.advance_all(out, some, move[some], part)
         return out
 
     def _advance_to(self, z: Floats, j: int, t: float) -> None:

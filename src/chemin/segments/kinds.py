@@ -208,6 +208,30 @@ class Straight(Segments):
 
 
 @dataclass(frozen=True)
+class Projective(Segments):
+    """f goes straight from f0 to f1, at a pace that is a ratio of affine functions of u:
+
+    f(s) = f0 + pace (f1 - f0),      pace = s (1 - bend) / (1 - s bend)
+    """
+
+    u0: Floats  # (c,)
+    u1: Floats  # (c,)
+    f0: Floats  # (c, m)
+    f1: Floats  # (c, m)
+    bend: Floats  # (c,), below 1
+
+    def at(self, j: Ints, s: Floats) -> Floats:
+        bend, f0 = self.bend[j], self.f0[j]
+        pace = s * (1.0 - bend) / (1.0 - s * bend)
+        return f0 + pace[:, None] * (self.f1[j] - f0)
+
+    def crossings(self, level: Floats) -> tuple[Ints, Floats]:
+        """At the pace (level - f0) / (f1 - f0), where the ends are on different sides."""
+        j, pace = Straight(self.u0, self.u1, self.f0, self.f1).crossings(level)
+        return j, pace / (1.0 - self.bend[j] * (1.0 - pace))
+
+
+@dataclass(frozen=True)
 class Curved(Segments):
     """f is smooth in u: on segment j it is the function inside[j] of s, shape (k,) to (k, m)."""
 
@@ -245,4 +269,4 @@ def f_at(blocks: Iterable[Segments], u: Floats) -> Floats:
     return out
 
 
-__all__ = ["Coordinate", "Curved", "Segments", "Straight", "f_at"]
+__all__ = ["Coordinate", "Curved", "Projective", "Segments", "Straight", "f_at"]

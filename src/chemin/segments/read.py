@@ -20,11 +20,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..engine import Trace
+from ..engine.moves import ProjectiveMoves
 from ..engine.trace import Image
 from ..problems import Problem
 from ..problems.machine import AT_PIN
 from ..problems.staircase import Floats, Ints
-from .kinds import Coordinate, Curved, Segments, Straight
+from .kinds import Coordinate, Curved, Projective, Segments, Straight
 from .rounded import Terms
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
@@ -78,6 +79,10 @@ class _Reader:
         self.reading = problem.reading
         self.size = np.abs(self.reading.factor)  # what one unit of z adds to the coefficients
         self.straight = trace.moves.degree == 1
+        moves = trace.moves
+        # f is straight in the pace of such moves, where it is read off z without a division.
+        paced = isinstance(moves, ProjectiveMoves) and not self.reading.inverse
+        self.bend = moves.bend if paced else None
         self.suspect = trace.t0 != trace.t1
         if problem.fixed_while_moving:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
@@ -164,6 +169,10 @@ class _Reader:
             u0, u1, z_sum = self.scale(t0[keep]), self.scale(end[keep]), self._sums(image)
             first = self.rounded(f0[keep], z_sum[:-1][keep], u0)
             yield Straight(u0, u1, first, self.rounded(f1[keep], z_sum[1:][keep], u1))
+        elif self.bend is not None:
+            u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
+            bend = self.bend[image.block][keep]
+            yield Projective(u0, u1, f0[keep][:, :-1], f1[keep][:, :-1], bend)
         elif keep.any():
             yield self._curved(image, np.flatnonzero(keep), t0, t1)
         for k in is_open:
