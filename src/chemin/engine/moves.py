@@ -125,7 +125,9 @@ class StraightMoves(Moves):
         return parts * self.length[moves]
 
     def advance_all(self, z: Floats, columns: Ints, moves: Ints, parts: Floats) -> None:
-        """All entries of all moves at once."""
+        """All entries of all moves at once, where `_paces` says all there is to know."""
+        if type(self).change not in (StraightMoves.change, ProjectiveMoves.change):
+            return super().advance_all(z, columns, moves, parts)
         size = self.pointer[moves + 1] - self.pointer[moves]
         which = np.repeat(np.arange(len(moves)), size)
         entry = np.arange(len(which)) + np.repeat(
@@ -267,9 +269,6 @@ class RationalMoves(StraightMoves):
 
     def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
         Moves.advance(self, z, j, part)
-
-    def advance_all(self, z: Floats, columns: Ints, moves: Ints, parts: Floats) -> None:
-        Moves.advance_all(self, z, columns, moves, parts)
 
     def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
         """The weights meet phi once for all parts."""
