@@ -26,6 +26,7 @@ TITLES = {
     "quadratic": "Quadratic losses against eigendecompositions and liblinear",
     "lasso": "Lasso against lars_path",
     "pins": "C-SVM along the cost, quantile regression along tau",
+    "variables": "Choosing variables: stepwise, adaptive ridge, lasso",
     "choosing": "Choosing C by cross-validation",
     "mkl": "Weights of kernels against grid searches",
     "growth": "Growth",
@@ -59,6 +60,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--svr", type=whole_numbers, default=[200, 500, 1000, 2000], metavar="SIZES")
     p.add_argument("--nu", type=int, default=1500, metavar="N", help="size of the toy of nu-SVR")
     p.add_argument("--pins", type=whole_numbers, default=[300, 1000, 2000], metavar="SIZES")
+    p.add_argument("--wide", type=whole_numbers, default=[50_000], metavar="SIZES")
     p.add_argument("--choosing", type=whole_numbers, default=[500, 1000, 2000], metavar="SIZES")
     p.add_argument("--choosing-seeds", type=int, default=1, help="seeds of choosing")
     p.add_argument(
@@ -83,6 +85,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import pins
     import quadratic
     import speed
+    import variables
 
     import kernels
 
@@ -95,6 +98,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "quadratic": lambda: quadratic.quadratic(o.repeats),
         "lasso": lambda: speed.lasso(o.repeats),
         "pins": lambda: pins.pins(o.pins, o.repeats),
+        "variables": lambda: variables.variables(o.repeats, o.wide),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "mkl": lambda: kernels.mkl(1000, o.repeats),
         "growth": lambda: growth.growth(o.growth),

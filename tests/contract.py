@@ -16,6 +16,7 @@ import numpy as np
 from chemin import (
     Path,
     expectile_path,
+    garrote_path,
     lasso_path,
     nu_svr_path,
     one_class_path,

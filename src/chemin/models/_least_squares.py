@@ -190,7 +190,8 @@ def _table(
     def cell(x: Any, width: int) -> str:
         if isinstance(x, str):
             return x[: width - 1].ljust(width)
-        text = "" if np.isnan(x) else f"{x:.{min(6, width - 7)}g}"
+        whole = abs(x) < 1e7 and x == round(x)
+        text = "" if np.isnan(x) else f"{x:.0f}" if whole else f"{x:.{min(6, width - 7)}g}"
         return text.rjust(width)
 
     first = head[0].ljust(widths[0]) + "".join(h.rjust(w) for h, w in zip(head[1:], widths[1:]))

@@ -80,7 +80,7 @@ class Comparison:
     @property
     def p(self) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            out = np.asarray(1.0 - ndtr(self.difference / self.difference_error))
+            out = np.asarray(ndtr(-self.difference / self.difference_error))
         out[np.isnan(out)] = 0.5  # losses that are all the same
         out[self.best] = np.nan
         return out

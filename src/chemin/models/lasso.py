@@ -242,7 +242,7 @@ class PathRidge(LinearPathEstimator):
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = PathRidge(cv=5).fit(X, y)
-    >>> 0.01 < model.lambda_ < 0.1
+    >>> 1e-4 < model.lambda_ < 1e-3
     True
     """
 
@@ -339,7 +339,7 @@ class NonNegativeGarrote(LinearPathEstimator):
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> int(NonNegativeGarrote(choose="one_se").fit(X, y).support_.sum())
-    5
+    6
 
     References
     ----------

@@ -53,7 +53,7 @@ class InformationCriterion(Criterion):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = chemin.PathLasso(cv=InformationCriterion("bic")).fit(X, y)
     >>> int(model.support_.sum())
-    5
+    7
 
     References
     ----------
