@@ -48,6 +48,9 @@ class Case:
     nasty: dict[str, list[Any]] = field(default_factory=dict)
     powers: dict[str, int] = field(default_factory=lambda: {"X": 2, "w": 1, "y": -1})
     f_powers: dict[str, int] = field(default_factory=lambda: {"X": 0, "w": 0, "y": 1})
+    # Of linear problems: (X, y, w, intercept) -> prices of |b_j|, and signs that b_j may have.
+    prices: Callable[..., Any] = lambda X, *rest: np.ones(X.shape[1])
+    signs: Callable[..., Any] | None = None
 
     @property
     def has_kernel(self) -> bool:
@@ -147,6 +150,13 @@ def square(at: Any, y: Any, s: Any, f: Any) -> Any:
     return 0.5 * (y - f) ** 2
 
 
+def rooted(X: Any, y: Any, w: Any, intercept: bool) -> tuple[Any, Any]:
+    """Columns and target centred, rows times the roots of their weights."""
+    mean = (np.average(a, axis=0, weights=w) if intercept else 0.0 for a in (X, y))
+    root = np.sqrt(w)
+    return root[:, None] * (X - next(mean)), root * (y - next(mean))
+
+
 EPSILONS, LAMBDAS, NUS, TAUS = (
     [0.0, 0.1, 0.5, 1.0],
     [0.01, 1.0, 100.0],
@@ -238,6 +248,34 @@ CASES = [
         square,
         {"stop": [None, 0.0]},
         powers={"X": 1, "w": 1, "y": 1},
+    ),
+    Case(
+        "positive lasso in lambda",
+        partial(lasso_path, positive=True),
+        "numbers",
+        square,
+        {"stop": [None, 0.0]},
+        powers={"X": 1, "w": 1, "y": 1},
+        signs=lambda X, *rest: np.ones(X.shape[1]),
+    ),
+    Case(
+        "standardised lasso in lambda",
+        partial(lasso_path, standardize=True),
+        "numbers",
+        square,
+        {"stop": [None, 0.0]},
+        powers={"X": 0, "w": 1, "y": 1},
+        prices=lambda *data: np.sqrt(np.sum(rooted(*data)[0] ** 2, axis=0) / np.sum(data[2])),
+    ),
+    Case(
+        "garrote in lambda",
+        garrote_path,
+        "numbers",
+        square,
+        {"stop": [None, 0.0]},
+        powers={"X": 0, "w": 1, "y": 2},
+        prices=lambda *data: 1 / np.abs(np.linalg.lstsq(*rooted(*data))[0]),
+        signs=lambda *data: np.sign(np.linalg.lstsq(*rooted(*data))[0]),
     ),
 ]
 

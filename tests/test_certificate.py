@@ -178,10 +178,14 @@ class Data:
         length = np.linalg.norm(root[:, None] * (self.X - mean), axis=0)
         size = np.linalg.norm(root * (self.y - level))
         r = self.w * (self.y - self.X @ s.coef - s.intercept)
-        pull, far, lam = (self.X - mean).T @ r, np.inf, s.lambda_
+        pull, far, data = (self.X - mean).T @ r, np.inf, (self.X, self.y, self.w, self.intercept)
+        lam, signs = s.lambda_ * self.case.prices(*data), self.case.signs
         graph = [(-lam, -lam, -far, 0), (-lam, lam, 0, 0), (lam, lam, 0, far)]
+        if signs is not None:
+            graph = [(-far, lam, 0, 0), (lam, lam, 0, far)]
+        side = 1.0 if signs is None else signs(*data)
         found = [
-            distance(graph, pull, s.coef, length * size, size / length).max(),
+            distance(graph, side * pull, side * s.coef, length * size, size / length).max(),
             np.abs(s.alpha - s.coef).max() / (np.abs(s.coef).max() or 1.0),
             abs(r.sum()) / (np.sqrt(self.w.sum()) * size) if self.intercept else abs(s.intercept),
         ]

@@ -284,7 +284,8 @@ def objective(case, at, s, X, y, K):
     """The objective at the parameters of `at` of the model `s`, written again."""
     y = np.where(y > 0, 1, -1) if case.target == "labels" else y
     if K is None:
-        penalty, f = np.abs(s.coef).sum(), X @ s.coef
+        prices = case.prices(X, y, np.ones(len(y)), True)
+        penalty, f = np.sum(prices * np.abs(s.coef)), X @ s.coef
     else:
         penalty, f = 0.5 * s.coef @ K @ s.coef, K @ s.coef
     return at.lambda_ * penalty + case.loss(at, y, s, f + s.intercept).sum()
