@@ -129,7 +129,7 @@ class _Pieces:
         assert isinstance(trace.moves, StraightMoves)
         self.problem, self.walked, self.moves = problem, trace, trace.moves
         level, moves = problem.level, trace.moves
-        count, states = len(moves), trace.states()
+        count, states = len(moves), trace.in_turn()
         self.norm, self.slope = np.zeros(count + 1), np.zeros(count)
         for j, z in enumerate(states):
             self.norm[j] = level @ np.abs(z)
@@ -194,7 +194,7 @@ class _Pieces:
     ) -> tuple[ProjectiveMoves, Floats, Ints]:
         """Moves j to last in mu, the first from s on; z where they begin; which one each is of."""
         some, jump = self.moves.some(j, last), self.jump[j:last]
-        z = next(islice(self.walked.states(), j, None)).copy()
+        z = next(islice(self.walked.in_turn(), j, None)).copy()
         self.moves.advance(z, j, s / float(self.moves.length[j]))
         norm, slope, mu = self.norm[j:last].copy(), self.slope[j:last], self.mu[j : last + 1].copy()
         norm[0] += s * slope[0]

@@ -406,7 +406,7 @@ class Trace:
             entry = np.concatenate([np.arange(len(z)), index])
             z[:] = np.bincount(entry, np.concatenate([z, steps]))
 
-    def states(self) -> Iterator[Floats]:
+    def in_turn(self) -> Iterator[Floats]:
         """z before each move and after the last; to be read at once, and not to be changed."""
         if self._small:
             yield from self._kept
