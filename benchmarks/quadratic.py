@@ -72,8 +72,8 @@ def _texts(repeats: int, huber: list[Any], squared: list[Any], exact: list[Any])
         "Violations |alpha - clip(rho - y f, 0, h)|, f from alpha, of the Huber-type hinge: the "
         f"largest at all breakpoints, and at {BETWEEN} random values between them. SMO: steps "
         "along the multiplier that violates most, from the last solution, until none violates by "
-        f"more than {TOLERANCE:g} or after {SMO_STEPS} steps, at {SMO_SAMPLE} breakpoints; its least "
-        "violation there. Liblinear: squared hinge, alpha from its f, at "
+        f"more than {TOLERANCE:g} or after {SMO_STEPS} steps, at {SMO_SAMPLE} breakpoints; its "
+        "least violation there. Liblinear: squared hinge, alpha from its f, at "
         f"{SAMPLE} breakpoints; the least violation there, and the path's largest. Certificate: "
         "violation and gap over max(1e-9, 50 floor), at most 1 where exact.",
         table(
