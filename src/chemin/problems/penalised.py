@@ -35,8 +35,8 @@ from .terms import Bounds, Edges, Term
 
 NEGATIVE, ZERO, POSITIVE = 2, 3, 4  # columns of the staircase table of B
 ABOVE = 1.01  # times the largest correlation: no coefficient moves from there on
-# What correlations are measured by, as a part of what one multiplier adds to them: coefficients may
-# be large, and what they add to the gap is their product.
+# What correlations are measured by along lambda1, as a part of what one multiplier adds to them:
+# coefficients may be large there, and what they add to the gap is their product.
 PULL = 0.1
 CHUNK = 1024  # columns of R whose absolute values are formed at once
 
@@ -146,7 +146,7 @@ class Penalised(Problem):
                 *(endless_tread() for _ in range(terms)),
             ),
             unit=(
-                np.repeat([PULL, second.value, 0.0], [p, m, terms]),
+                np.repeat([PULL if self.moves_first else 1.0, second.value, 0.0], [p, m, terms]),
                 np.repeat([0.0, second.rate, 0.0], [p, m, terms]),
             ),
         )
