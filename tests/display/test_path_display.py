@@ -7,7 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import chemin
 from chemin.display import PathDisplay
@@ -268,3 +268,12 @@ def test_thousands_of_events_times_hundreds_of_lines():
     display = path.plot()
     assert len(path) > 1000
     assert sum(map(len, segments(display))) < 0.3 * display.curves.size
+
+
+def test_several_classes_have_several_paths():
+    """Oracle: the message, and one of the paths."""
+    X, y = load_iris(return_X_y=True)
+    model = chemin.PathSVC(cv=3, stop=5.0).fit(X[::3], y[::3])
+    with pytest.raises(ValueError, match="estimator has 3 paths"):
+        PathDisplay.from_estimator(model)
+    assert PathDisplay.from_path(model.path_[0]).lines_

@@ -162,6 +162,11 @@ class PathDisplay:
             raise ValueError(
                 f"estimator must be fitted and have a path_, got {type(estimator).__name__}"
             )
+        if isinstance(path, Sequence):
+            raise ValueError(
+                f"estimator has {len(path)} paths, one for each problem of two classes, expected "
+                "one: draw one of them, such as estimator.path_[0].plot()"
+            )
         options.setdefault("mark", getattr(estimator, f"{path.parameter}_", None))
         if path._linear:
             options.setdefault("names", getattr(estimator, "feature_names_in_", None))
