@@ -157,11 +157,12 @@ class Recorder:
         """The moves so far."""
         t0, t1, length = (np.array(column) for column in self.moves[:3])
         pointer = np.concatenate([[0], np.cumsum(self.moves[3], dtype=np.intp)])
+        none = np.empty(0, np.int32), np.empty(0)
         index, rate = (
-            np.concatenate([[], *(chunk[k] for chunk in self.chunks)])[: pointer[-1]]
+            np.concatenate([none[k], *(chunk[k] for chunk in self.chunks)])[: pointer[-1]]
             for k in range(2)
         )
-        return StraightMoves(t0, t1, pointer, index.astype(np.int32), length, rate)
+        return StraightMoves(t0, t1, pointer, index, length, rate)
 
 
 class CurvedRecorder(Recorder):
