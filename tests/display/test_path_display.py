@@ -273,7 +273,7 @@ def test_thousands_of_events_times_hundreds_of_lines():
 def test_several_classes_have_several_paths():
     """Oracle: the message, and one of the paths."""
     X, y = load_iris(return_X_y=True)
-    model = chemin.PathSVC(cv=3, stop=5.0).fit(X[::3], y[::3])
+    model = chemin.PathSVC(cv=3).fit(X[::3], y[::3])
     with pytest.raises(ValueError, match="estimator has 3 paths"):
         PathDisplay.from_estimator(model)
     assert PathDisplay.from_path(model.path_[0]).lines_

@@ -23,6 +23,9 @@ from .family import Family, Given, Rows
 from .labels import ROOM, LabelSteps, by_largest, by_votes
 from .piecewise import Floats, Ints
 
+# So far below the lowest start all paths go where their default stops leave nothing in common.
+COMMON = 0.1
+
 
 class Paths(Sequence[Path]):
     """The paths of all problems of several classes, over one parameter; immutable.
@@ -226,7 +229,11 @@ class ClassFamily(Family):
             weighed = replace(weighed, gram=given.kernel.gram(given.X))
         states = weighed.walk.pop("onward", None) or [None] * len(self.coding)
         every = [self._path(k, weighed, numbers, state) for k, state in enumerate(states)]
-        return Paths(every, self.classes, self.coding)
+        paths = Paths(every, self.classes, self.coding)
+        # Class weights may set starts so far apart that default stops leave nothing in common.
+        lowest = min(path.start for path in paths)
+        default = given.walk["stop"] is None and not paths.closed_above
+        return paths.further(COMMON * lowest) if default and paths.stop >= lowest else paths
 
     def _path(self, problem: int, given: Given, numbers: Ints, state: Any) -> Path | float:
         signs = self.coding.signs(problem, numbers)
