@@ -336,6 +336,7 @@ def test_curves_are_exact(h):
 def test_probabilities_are_those_of_the_loss(rho, h):
     """Oracle: a search. The f that is best for probability p gives p again."""
     model = PathQuadraticSVC(rho=rho, h=h)
+    model.classes_ = np.array([0, 1])
 
     def loss(m):
         u = np.maximum(rho - m, 0.0)

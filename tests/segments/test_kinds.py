@@ -326,16 +326,16 @@ def test_any_convex_piecewise_linear_loss(bounded):
     slopes = np.sort(rng.normal(size=(4, 8)), axis=0) + (0 if bounded else 5)
     if bounded:
         slopes[0], slopes[-1] = -np.abs(slopes[0]), np.abs(slopes[-1])
-    side, shift = rng.choice([-1.0, 1.0], 8), rng.normal(size=8)
-    loss = PiecewiseLinear(kinks, slopes, side, shift)
+    side = rng.choice([-1.0, 1.0], 8)
+    loss = PiecewiseLinear(kinks, slopes, side)
     f = 3 * rng.normal(size=(50, 8))
-    m = side * f + shift
+    m = side * f
     expected = [
         [by_slopes(kinks[:, i], slopes[:, i], m[k, i]) for i in range(8)] for k in range(50)
     ]
     np.testing.assert_allclose(loss(f), expected, atol=1e-12)
     if bounded:
-        least = loss(side * (kinks - shift)).min(axis=0)
+        least = loss(side * kinks).min(axis=0)
         np.testing.assert_allclose(least, 0, atol=1e-12)
 
 

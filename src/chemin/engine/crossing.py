@@ -136,7 +136,8 @@ def lowest_curvature(C: Floats, q: Floats, end: Floats) -> Floats:
 def smallest_root(f: Floats, b: Floats, a: Floats) -> Floats:
     """The smallest e > 0 with f + b e + a e^2 = 0, f >= 0; infinity if there is none."""
     square = b * b - 4.0 * a * f
-    with np.errstate(divide="ignore", invalid="ignore"):
+    # A root beyond all numbers is none.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         root = np.sqrt(np.maximum(square, 0.0))
         e = np.where(b <= 0, 2.0 * f / (root - b), -(b + root) / (2.0 * a))
     none = (square < 0) | ((b > 0) & (a >= 0)) | ((root == 0) & (b == 0))
