@@ -143,7 +143,7 @@ class Scaled(_Around):
 class Restricted(_Around):
     """The kernel of some of the columns alone.
 
-    k(x, x') = kernel(x[columns], x'[columns])
+        k(x, x') = kernel(x[columns], x'[columns])
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class Restricted(_Around):
 class Mapped(_Around):
     """The kernel of mapped points.
 
-    k(x, x') = kernel(phi(x), phi(x'))
+        k(x, x') = kernel(phi(x), phi(x'))
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Precomputed(Kernel):
 class Function(Kernel):
     """A function of two matrices of points.
 
-    K = function(X, X') with K_ij = k(x_i, x'_j)
+        K = function(X, X') with K_ij = k(x_i, x'_j)
 
     It is called once with all distinct points, as scikit-learn does: it may look at all of them.
 

@@ -111,7 +111,7 @@ class Linear(BlockKernel):
 class Polynomial(BlockKernel):
     """Monomials up to a degree; of that degree only when coef0 = 0.
 
-    k(x, x') = (gamma x'x + coef0)^degree
+        k(x, x') = (gamma x'x + coef0)^degree
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Polynomial(BlockKernel):
 
             phi_a(x) = sqrt(degree! / (a! (degree - |a|)!) gamma^|a| coef0^(degree - |a|)) x^a
 
-        over |a| <= degree, and |a| = degree where coef0 = 0.
+        over `|a| <= degree`, and `|a| = degree` where coef0 = 0.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Polynomial(BlockKernel):
 class Bilinear(BlockKernel):
     """A weighted inner product.
 
-    k(x, x') = x'B x'
+        k(x, x') = x'B x'
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class Bilinear(BlockKernel):
 class Sigmoid(BlockKernel):
     """The hyperbolic tangent, which in general is not positive semi-definite.
 
-    k(x, x') = tanh(gamma x'x + coef0)
+        k(x, x') = tanh(gamma x'x + coef0)
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class Sigmoid(BlockKernel):
 class RBF(BlockKernel):
     """The Gaussian.
 
-    k(x, x') = exp(-gamma |x - x'|²)
+        k(x, x') = exp(-gamma |x - x'|²)
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ class Distances:
 class Gaussian(BlockKernel):
     """The Gaussian by its width: RBF(gamma = 1 / (2 width²)).
 
-    k(x, x') = exp(-|x - x'|² / (2 width²))
+        k(x, x') = exp(-|x - x'|² / (2 width²))
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ def _exp_not_above_one(block: Array) -> None:
 class Laplacian(BlockKernel):
     """The exponential of the distance in city blocks.
 
-    k(x, x') = exp(-gamma |x - x'|_1)
+        k(x, x') = exp(-gamma |x - x'|_1)
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ class Laplacian(BlockKernel):
 class Cosine(BlockKernel):
     """The cosine of the angle between two points; 0 where one of them is the origin.
 
-    k(x, x') = x'x / (|x| |x'|)
+    `k(x, x') = x'x / (|x| |x'|)`
     """
 
     name: ClassVar[str] = "cosine"

@@ -22,7 +22,7 @@ PAD = -1.0  # no character has this code
 class Spectrum(Kernel):
     """How often two strings have the same substrings of k letters.
 
-    k(x, x') = sum_u c_u(x) c_u(x'),      c_u(x): how often u occurs in x
+        k(x, x') = sum_u c_u(x) c_u(x'),      c_u(x): how often u occurs in x
 
     Parameters
     ----------

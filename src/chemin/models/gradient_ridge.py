@@ -82,7 +82,7 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     penalties_ : ndarray of shape (d,)
-        |lambda_m|. Below 1e-5 standard deviations of the column a penalty counts as that, above
+        `|lambda_m|`. Below 1e-5 standard deviations of the column a penalty counts as that, above
         1e8 of them too: the coefficient is then as without it, or 0, to round-off.
     coef_ : ndarray of shape (d,), or (k, d) for k outputs
     intercept_ : float, or ndarray of shape (k,)

@@ -426,7 +426,8 @@ class AdaptiveRidge(LinearPathEstimator):
     mu_ : float
         The chosen value.
     lambda_ : float
-        The penalty of the lasso that has the same solution: mu_ / d times abs(coef_)_1.
+        The penalty of the lasso that has the same solution: `mu_ / d` times the sum of
+        absolute values of `coef_`.
     penalties_ : ndarray of shape (d,)
         The lambda_j; infinite for variables that were not chosen.
     scale_ : ndarray of shape (d,)

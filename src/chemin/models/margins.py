@@ -175,8 +175,8 @@ def margin_bound(model: Any, X: ArrayLike, y: ArrayLike, delta: float = 0.05) ->
                  + 4 r/(rho sqrt(n)) + sqrt(log log2(2 r/rho) / n) + sqrt(log(2/delta) / (2 n))
 
     for all separators and all rho in (0, r] at once. An intercept is the weight of one coordinate
-    more, R for every point: r² = 2 R² and rho = 1 / sqrt(|f|² + b²/R²). The sum is at most the
-    share of violations, points with y_i f(x_i) < 1.
+    more, R for every point: r² = 2 R² and `rho = 1 / sqrt(|f|² + b²/R²)`. The sum is at most
+    the share of violations, points with y_i f(x_i) < 1.
 
     Parameters
     ----------

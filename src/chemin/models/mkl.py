@@ -389,7 +389,7 @@ class MKLClassifier(ClassifierMixin, _MKL):
 
         min over d >= 0, |d|_p <= 1:   lambda/2 |f|²_d + sum_i w_i max(0, 1 - y_i (f(x_i) + b))
 
-    with |f|_d the norm of K_d = sum_m d_m K_m and lambda = 1/C. Weights and machine are solved
+    with `|f|_d` the norm of K_d = sum_m d_m K_m and lambda = 1/C. Weights and machine are solved
     together, to a duality gap that is reported.
 
     Parameters

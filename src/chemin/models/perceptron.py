@@ -225,7 +225,7 @@ class RosenblattPerceptron(_Perceptron):
 
     @property
     def coef_(self) -> Floats:
-        """w: f(x) = x'coef_ + intercept_."""
+        """w, with `f(x) = x'coef_ + intercept_`."""
         check_is_fitted(self)
         return np.asarray(self.dual_coef_ @ self.support_vectors_)
 

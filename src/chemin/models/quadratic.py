@@ -99,7 +99,7 @@ class PathQuadraticSVC(PathSVC):
         """Probabilities of the classes, one column each, as the loss implies them.
 
         With probability p the best f satisfies p L'(f) = (1 - p) L'(-f). Where rho > h every f with
-        |f| <= rho - h is best for p = 1/2. Weights of the classes are not undone. Of several
+        `|f| <= rho - h` is best for p = 1/2. Weights of the classes are not undone. Of several
         classes those of the pairs are coupled, as in sklearn.svm.SVC, or (one against rest) divided
         by their sum; the largest need not belong to the label of `predict`.
         """
