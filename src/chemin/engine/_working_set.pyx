@@ -30,7 +30,9 @@ cdef class WorkingSet(Record):
     def __init__(self, system, Py_ssize_t block):
         super().__init__(system, block)
         self.has_unit = np.ascontiguousarray(system.measured, dtype=np.int8)
-        self.unit_value, self.unit_slope = (np.ascontiguousarray(u, dtype=float) for u in system.unit)
+        value, slope = system.unit
+        self.unit_value = np.ascontiguousarray(value, dtype=float)
+        self.unit_slope = np.ascontiguousarray(slope, dtype=float)
         self.tol, self.keep, self.blur = (np.zeros(self.N) for _ in range(3))
         self.in_box = np.ascontiguousarray(system.boxed, dtype=np.int8)
         self.off_lo, self.off_hi = (np.full(self.N, np.inf) for _ in range(2))
@@ -123,7 +125,8 @@ cdef class WorkingSet(Record):
                     least, worst = min(least, scale), max(worst, EPS * total / scale)
                 tol = self.least * scale + self.rounding * total
                 # The part that moves with t is added where drift is measured.
-                self.keep[i] = self.drift_least * (scale - unit) + self.drift_rounding * total + TINY
+                self.keep[i] = self.drift_least * (scale - unit)
+                self.keep[i] += self.drift_rounding * total + TINY
                 self.tol[i] = tol + TINY
                 if self.has_unit[i]:
                     self.coarsest = max(self.coarsest, self.tol[i])
