@@ -92,7 +92,7 @@ def certified(problem: Problem, trace: Trace) -> Trace:
     if len(places) == 0:
         return trace
     n = len(problem.system)
-    count = min(len(places), max(LEAST, int(WORK / (n * n + PASSES * n))))
+    count = min(len(places), max(LEAST, int(problem.audit_work * WORK / (n * n + PASSES * n))))
     some = np.unique(np.linspace(0, len(places) - 1, count).round().astype(np.intp))
     above = _above(problem, trace)
     exact = _judged(problem, trace, np.append(above, places[some])).exact

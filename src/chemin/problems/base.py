@@ -104,6 +104,7 @@ class Problem(ABC):
     parameters: ClassVar[dict[str, Parameter]] = {}  # besides lambda, by name
     along: ClassVar[tuple[str, ...]] = ("lambda",)  # what may move, the default first
     closed: ClassVar[bool] = False  # whether solutions are known without a walk of their own
+    audit_work: ClassVar[float] = 1.0  # times the usual number of certificates along a walk
     edge_name: ClassVar[str] = "non-zero"  # what figures call a multiplier that is free
     # Whether any multiplier that moves fixes the intercept. Then several intercepts are optimal
     # only where every multiplier is at a bound.
