@@ -38,12 +38,12 @@ fewest = terms[wrong == wrong.min()].min()
 best = values[(wrong == wrong.min()) & (terms == fewest)].max()
 print(f"{wrong.min()} errors with {fewest} of {len(X)} terms, at lambda1 = {best:.3g}")
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+fig, left = plt.subplots(figsize=(6, 3.6), layout="constrained")
 left.semilogx(values, terms, color="#1f6f8b", label="active terms")
 left.semilogx(values, wrong, color="#c1440e", label="errors")
 left.axvline(best, color="0.6", linewidth=1, linestyle=":")
 left.set(xlabel="lambda1", ylabel="of 400 points", xlim=(values.max(), values.min()))
-left.legend(frameon=False)
+_ = left.legend(frameon=False)
 
 # %%
 # Where both decide: the machine that knows six points, and the sparse model of the path.
@@ -52,6 +52,7 @@ alone = chemin.svc_path(X[known], labels[known], gamma=5.0, stop=0.01)
 grid = np.stack(np.meshgrid(np.linspace(-1.6, 2.6, 160), np.linspace(-1.2, 1.7, 120)), axis=-1)
 flat = grid.reshape(-1, 2)
 solution = path.at(best)
+fig, right = plt.subplots(figsize=(6, 4.2), layout="constrained")
 right.scatter(*X.T, c=np.where(y == 1, "#e8b7a0", "#a9cdd8"), s=8, linewidths=0)
 for machine, value, style, name in (
     (alone, 0.01, "--", "six labels alone"),
@@ -65,5 +66,4 @@ right.scatter(
     *X[known].T, c=np.where(y[known] == 1, "#c1440e", "#1f6f8b"), s=60, edgecolors="white"
 )
 right.set(xticks=[], yticks=[])
-right.legend(frameon=False, loc="lower left", fontsize=8)
-plt.show()
+_ = right.legend(frameon=False, loc="lower left", fontsize=8)

@@ -50,4 +50,4 @@ for label, colour in ((0, "#0072b2"), (1, "#d55e00")):
 ax.plot(*X[end.support].T, "o", ms=10, mfc="none", color="#222222", label="support vectors")
 ax.set(xlim=(-4, 4), ylim=(-3.2, 3.2), xlabel="first feature", ylabel="second feature")
 ax.spines[["top", "right"]].set_visible(False)
-_ = ax.legend(loc="upper left", frameon=False)
+_ = ax.legend(loc="lower left", frameon=False)
