@@ -280,6 +280,7 @@ REGRESSIONS = {
                along="nu", lambda_=1.0),
     ],
     quadratic_svc_path: [
+        recipe(2905040634, 5, 3, "twelve orders", 0.0, "by sign", "twelve orders", False, POLY),
         recipe(679470437, 9, 1, "twelve orders", 0.0, "random", "none", True, rbf(0.01), rho=1.1,
                h=0.2),
         recipe(991802847, 13, 1, "normal", 0.7, "alone", "one huge", True, rbf(1.0), rho=1.1,

@@ -477,7 +477,8 @@ class Trace:
             out[:] = self.z_start[:, None]
             return out
         move = self._move_at(t)
-        if self._small:
+        few = once and 4 * len(t) < len(self.moves)  # fewer than are worth all states
+        if self._small and not few:
             return self._from_kept(t, move)
         known = self._known if once else self._checkpoints
         nearest = np.searchsorted([made for made, _ in known], move, side="right") - 1
