@@ -281,6 +281,10 @@ REGRESSIONS = {
     ],
     quadratic_svc_path: [
         recipe(2905040634, 5, 3, "twelve orders", 0.0, "by sign", "twelve orders", False, POLY),
+        recipe(3422969884, 2, 2, "twelve orders", 0.0, "by sign", "zeros", True, rbf(100.0),
+               rho=0.5, h=0.01),
+        recipe(2902361384, 12, 2, "constant feature", 0.0, "alone", "twelve orders", True, rbf(0.1),
+               rho=1.0, h=0.2),
         recipe(679470437, 9, 1, "twelve orders", 0.0, "random", "none", True, rbf(0.01), rho=1.1,
                h=0.2),
         recipe(991802847, 13, 1, "normal", 0.7, "alone", "one huge", True, rbf(1.0), rho=1.1,

@@ -26,7 +26,7 @@ WORK = 1e6
 PASSES = 200
 LEAST = 6  # places, however large the problem
 CHUNK = 256  # certificates computed at once
-ABOVE = np.array([1.5, 1e4])  # times the start: where the closed form is looked at
+ABOVE = np.array([1.5, 10.0, 1e4])  # times the start: where the closed form is looked at
 # Parts of a move that are looked at. What is off a curve grows with the length, and is corrected
 # where the move ends: most of it lies between the middle and the end.
 STRAIGHT, CURVED = np.array([0.5, 1.0]), np.array([0.25, 0.5, 0.725, 0.9, 1.0])

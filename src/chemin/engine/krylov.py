@@ -277,8 +277,8 @@ class KrylovWalker(RationalWalker):
         columns = np.array([chol.once(e) for e in np.eye(len(free))[held]]).T
         for _ in range(MENDS):
             x = chol.once(np.where(held, 0.0, b - chol.A @ off - ridge * off))
-            if held.any():
-                x -= columns @ np.linalg.solve(columns[held], x[held])
+            if held.any():  # all that is free may be held: then the intercept makes it singular
+                x -= columns @ np.linalg.lstsq(columns[held], x[held], rcond=None)[0]
             off = off + x
         return np.where(held, 0.0, off)
 
