@@ -300,6 +300,8 @@ REGRESSIONS = {
                h=0.2),
     ],
     quadratic_svr_path: [
+        recipe(2953187443, 16, 3, "normal", 0.0, "binary", "twelve orders", False, POLY,
+               epsilon=0.1, h=2.0),
         recipe(4161632975, 12, 2, "grid", 0.7, "binary", "tiny", False, rbf(10.0), epsilon=0.0,
                h=2.0),
         recipe(1031734994, 14, 3, "twelve orders", 0.3, "binary", "tiny", False, rbf(1.0),
