@@ -34,7 +34,7 @@ for model in perceptrons:
 # %%
 # The dotted lines have f = 1 and f = -1; the points on them are the support vectors.
 
-x = np.linspace(-4, 4, 2)
+x = np.linspace(-4, 5, 2)
 fig, ax = plt.subplots(figsize=(6.4, 5), layout="constrained")
 for k, model in enumerate(perceptrons):
     w, b = model.coef_[0], model.intercept_[0]
@@ -48,6 +48,6 @@ for level, style in ((0, "-"), (1, ":"), (-1, ":")):
 for label, colour in ((0, "#0072b2"), (1, "#d55e00")):
     ax.plot(*X[y == label].T, "o", ms=5, color=colour)
 ax.plot(*X[end.support].T, "o", ms=10, mfc="none", color="#222222", label="support vectors")
-ax.set(xlim=(-4, 4), ylim=(-3.2, 3.2), xlabel="first feature", ylabel="second feature")
+ax.set(xlim=(-4, 4), ylim=(-4, 3.2), xlabel="first feature", ylabel="second feature")
 ax.spines[["top", "right"]].set_visible(False)
 _ = ax.legend(loc="lower left", frameon=False)
