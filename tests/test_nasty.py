@@ -230,6 +230,7 @@ REGRESSIONS = {
         recipe(1031982466, 10, 3, "grid", 0.7, "random", "zeros and huge", True, rbf(1)),
         recipe(160148546, 14, 4, "collinear", 0.0, "alone", "zeros and huge", True, LINEAR),
         recipe(267138033, 3, 2, "symmetric", 0.0, "alternating", "one huge", True, rbf(10), stop=0),
+        recipe(2, 2, 1, "normal", 0.3, "random", "huge", False, LINEAR, stop=0),
         recipe(3586103837, 13, 2, "symmetric", 0.3, "unbalanced", "zeros", True, LINEAR),
     ],
     svr_path: [

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 import chemin
@@ -531,3 +532,45 @@ def test_lambda_0_without_a_fit_says_so():
     path = svc_path([[0.0], [0.0], [1.0], [2.0]], [0, 1, 0, 1], kernel="linear", stop=0)
     with pytest.raises(ValueError, match="lambda = 0 "):
         path.at(0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        chemin.svc_path,
+        chemin.svr_path,
+        chemin.nu_svr_path,
+        chemin.quantile_path,
+        chemin.quadratic_svc_path,
+        chemin.quadratic_svr_path,
+        chemin.expectile_path,
+        chemin.kernel_ridge_path,
+    ],
+)
+def test_the_way_to_zero(function):
+    """Oracle: the certificate at the smallest values, and an invariant: f goes to f at 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 2))
+    y = np.arange(12) % 2 if "svc" in function.__name__ else rng.normal(size=12)
+    path = function(X, y, gamma=0.5, stop=0)
+    tiny = path.start * 10.0 ** np.array([-10.0, -13.0, -16.0, -20.0, -30.0])
+    assert path.complete and path.certificate(tiny).exact.all()
+    f = path.decision_function(X, np.append(tiny, 0.0))
+    np.testing.assert_allclose(f[:, 2:-1], f[:, -1:] * np.ones(3), rtol=0, atol=1e-9)
+
+
+def test_the_limit_of_kernel_ridge():
+    """Oracle: the linear system of the interpolating function."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 2)), rng.normal(size=12)
+    K = rbf_kernel(X, gamma=0.5)
+    path = chemin.kernel_ridge_path(X, y, gamma=0.5, intercept=False, stop=0)
+    np.testing.assert_allclose(path.at(0.0).coef, np.linalg.solve(K, y), rtol=1e-8)
+
+
+def test_one_class_to_its_end():
+    """Oracle: the certificate. Below the last event multipliers go to 0 together."""
+    path = chemin.one_class_path(np.random.default_rng(0).normal(size=(12, 2)), stop=0)
+    assert path.complete and path.stop == 0
+    assert path.certificate([0.3, 1e-3, 1e-8, 1e-20]).exact.all()
+    assert not path.at(0.0).alpha.any()

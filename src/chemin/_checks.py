@@ -119,6 +119,20 @@ def check_points(X: Any, name: str = "X") -> Any:
     return points
 
 
+def refuse_no_numbers(X: Any, name: str = "X") -> None:
+    """Refuse masked entries, columns of a frame that hold no numbers, and dates, by name.
+
+    For estimators, which leave all other checks of points to scikit-learn.
+    """
+    _refuse_masked(X, name)
+    expected = f"{name} must be a two-dimensional array of numbers"
+    if found := _column_that_is_no_number(X):
+        raise NotNumbersError(f"{expected}: {found}")
+    kind = getattr(X, "dtype", None)
+    if getattr(kind, "kind", "") in ("m", "M"):  # they would pass for numbers
+        raise NotNumbersError(f"{expected}, got {kind}.")
+
+
 def check_gram(K: Any, name: str = "K") -> Array:
     """Return K as a finite float64 matrix, symmetric to its last digits.
 

@@ -362,8 +362,9 @@ def lasso_path(
     positive : bool
         Whether no coefficient may be negative.
     standardize : bool
-        Whether s_j is the standard deviation of column j, as if the columns had been divided by
-        it, and not 1. Coefficients are those of the columns as they are.
+        Whether s_j is the standard deviation of column j (without an intercept: its root mean
+        square), as if the columns had been divided by it, and not 1. Coefficients are those of the
+        columns as they are.
 
     Examples
     --------

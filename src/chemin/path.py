@@ -22,10 +22,10 @@ from ._checks import (
     check_weights,
 )
 from .engine import End, Reason, Trace, audited, carry_on
+from .engine.tolerances import LOWEST
 from .kernels import DenseGram, Gram, GraphGram, Kernel, LowRankGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
-from .problems.machine import AT_PIN
 from .problems.staircase import Floats
 from .segments import Coordinate, Segments, Terms, coordinate_of, segments
 from .storage import Stored, read, write
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 END = 1e-12
 # Targets nearer than this to f, relative to the largest, are on it.
 ON_CURVE = 1e-9
+# What f may bend by between two values near 0, relative, to be taken for straight: its square is
+# what a limit is off by.
+STRAIGHT = 1e-5
 # Columns evaluated at once, so that many values do not need n x (all values) twice over.
 CHUNK = 512
 
@@ -45,7 +48,7 @@ EVENT = np.dtype([("value", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i
 KNOWN = ("epsilon", "nu", "tau", "cost")  # parameters that every solution has a field for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # of arrays: == has no single answer, and each is itself
 class Solution:
     """The model at one value of the parameter: f(x) = sum coef_i k(x_i, x) + intercept.
 
@@ -334,27 +337,49 @@ class Path:
             )
         if self.stop <= self.start:
             v = np.maximum(v, bottom)
-        if self.coordinate.inverse and not v.all():
-            v = np.where(v == 0, self._near_zero, v)
         return v / self._problem.unit
-
-    @cached_property
-    def _near_zero(self) -> float:
-        """A lambda from which f stands still on the way to 0; an error where f grows for ever."""
-        positive = self.breakpoints[self.breakpoints > 0]
-        last = float(positive.min()) if positive.size else self.start
-        z = np.abs(self._trace.solutions(np.array([0.0, last / self._problem.unit])))
-        end, before = z[self._problem.system.boxed].max(axis=0, initial=0.0)
-        if end > AT_PIN * before:
-            raise ValueError(
-                "lambda = 0 has no solution here: f grows without end, for no function fits these "
-                "data without loss; ask for a value above 0"
-            )
-        return 0.5 * last
 
     def _columns(self, values: ArrayLike) -> Columns:
         t = self._t(values)
-        return self._problem.columns(self._trace.solutions(t), t)
+        z = self._trace.solutions(t)
+        if self._problem.system.limit_at_zero and self.stop == 0:
+            low = (t < self._rest) & ((t > 0) | self.coordinate.inverse)
+            if low.any():
+                z[:, low] = self._near_the_limit(t[low], z[:, low])
+                t = np.where(low & (t == 0), self._rest, t)
+        return self._problem.columns(z, t)
+
+    @cached_property
+    def _rest(self) -> float:
+        """The t below which z/t, and f with it, is a straight line, if f has a limit at 0.
+
+        Straight paths have no event below it; curves are straight there to twelve digits.
+        """
+        passed = self.breakpoints[self.breakpoints > 0]
+        top = self.start if self._trace.moves.degree == 1 else LOWEST * self.start
+        return 0.5 * float(passed.min(initial=top)) / self._problem.unit
+
+    def _near_the_limit(self, t: Floats, z: Floats) -> Floats:
+        """z below `_rest` without its own round-off, which is all that is left of it for a small t;
+        at t = 0 what gives the limit of f at t = `_rest`. As it is where f has no limit.
+        """
+        h, reading = self._rest, self._problem.reading
+        counts = (reading.factor != 0) | ~self._problem.system.boxed
+        near, far = self._trace.solutions(np.array([h, 2 * h])).T
+        bend = np.where(counts, 0.5 * far - near, 0.0)
+        # A light row that stays on its pin is seen by its own box, not beside a heavy one.
+        box = self._problem.system.stairs.span(h)
+        size = np.minimum(np.abs(near[counts]).max(), np.where(box > 0, box, np.inf))
+        if np.any(np.abs(bend) > STRAIGHT * size):
+            if t.all():
+                return z
+            raise ValueError(
+                f"{self.parameter} = 0 has no solution here: f grows without end, for no function "
+                "fits these data without loss; ask for a value above 0"
+            )
+        part = t / h
+        limit = (near[:, None] - bend[:, None] * (1.0 - part)) * np.where(t == 0, 1.0, part)
+        return np.where(counts[:, None], limit, z)
 
     def at(self, value: float) -> Solution:
         """The exact solution at one value of the parameter."""
@@ -412,14 +437,15 @@ class Path:
     @cached_property
     def terms(self) -> Terms:
         """What the intercept is made up of: by it round-off of f is told where its sign counts."""
-        if self._problem.target == "numbers":
-            return Terms(roundings=0.0)
-        if not self._problem.spec()["intercept"]:
-            return Terms()
         problem: Any = self._problem
+        sign_counts = {} if problem.target != "numbers" else {"roundings": 0.0}
+        if not problem.spec()["intercept"]:
+            return Terms(**sign_counts)
         reach = np.abs(self._data.X) if self._linear else problem.gram.diagonal()
-        level = 1.0 if self._problem.target == "labels" else 0.0
-        return Terms(float(reach.max(initial=0.0)), level)
+        level = {"labels": 1.0, "none": 0.0}.get(problem.target)
+        if level is None:
+            level = float(np.abs(self._data.y).max())
+        return Terms(float(reach.max(initial=0.0)), level, **sign_counts)
 
     def predict(self, X: ArrayLike, value: ArrayLike) -> NDArray[Any]:
         """Labels for classification (f = 0 gives classes_[0]), f itself for regression."""
@@ -785,7 +811,10 @@ class Path:
         """
         p = self._problem
         if not p.of_points:
-            raise ValueError(f"leave_one_out needs a multiplier for each point, {p.name} has none")
+            raise ValueError(
+                f"leave_one_out cannot take a point out of a path of {p.name}: use "
+                "chemin.selection.LeaveOneOut, which walks again without each point"
+            )
         if len(self._data.used) < 3:
             raise ValueError("leave_one_out needs three points with a positive weight at least")
         out = np.empty((self._n_coef, np.size(values)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,8 @@ def _check_place(value: Any, name: str, lies: str) -> float:
         return check_size(check_inside(value, name), name)
     if lies == "up to infinity" and value == np.inf:
         return float(np.inf)
+    if lies == "up to infinity" and not (isinstance(value, Real) and float(value) > 0):
+        raise ValueError(f"{name} must be a number > 0, or inf, got {value!r:.50}")
     zero = lies == "not negative"
     return check_size(check_positive(value, name, zero=zero), name, 0.0 if zero else SMALLEST)
 

@@ -181,7 +181,7 @@ def test_f_at(run):
 def test_a_steep_function_is_cut_until_it_is_resolved():
     """Oracle: its formula; a pole 1e-4 from the end needs many pieces."""
     f = lambda s: (1e-4 / (s + 1e-4))[:, None]
-    block = Curved(np.zeros(1), np.ones(1), [f], 1)
+    block = Curved(np.zeros(1), np.ones(1), [f], np.zeros((1, 1)))
     j, s = block.crossings(np.array([0.37]))
     assert s == pytest.approx([1e-4 * (1 / 0.37 - 1)], rel=1e-10) and j.tolist() == [0]
     loss = EXACT["neg_mean_squared_error"].at(None, np.zeros(1))

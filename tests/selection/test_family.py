@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_diabetes, make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 
+import chemin
 from chemin import lasso_path, load, nu_svr_path, svc_path, svr_path
 from chemin.selection import Family
 
@@ -91,3 +92,22 @@ def test_bad_arguments(labels, numbers):
         Family("svr", *numbers, stop=-1.0)
     with pytest.raises(ValueError, match="y has 3 entries, but X has 50 rows"):
         Family("svc", labels[0], [0, 1, 0])
+
+
+def test_defaults_are_those_of_the_path_function():
+    """Oracle: the path function itself, whose intercept is False by default."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = (X[:, 0] + rng.normal(size=30) > 0.5).astype(int)
+    alone = chemin.quadratic_svc_path(X, y, gamma=0.5).at(1.0)
+    for model in (chemin.quadratic_svc_path, "quadratic_svc"):
+        path = Family(model, X, y, gamma=0.5).path
+        np.testing.assert_allclose(path.at(1.0).coef, alone.coef, atol=1e-12)
+        assert path.at(1.0).intercept == 0.0
+
+
+def test_a_graph_has_a_family_of_its_own():
+    """Oracle: the message."""
+    X, y = np.random.default_rng(0).normal(size=(10, 2)), np.arange(10) % 2
+    with pytest.raises(ValueError, match=r"needs the graph of its points: take .*GraphFamily"):
+        Family(chemin.laplacian_svc_path, X, y)

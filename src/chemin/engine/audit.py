@@ -127,7 +127,7 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     t0, t1 = trace.t0[j], trace.t1[j]
     inside = [t0 + part * (t1 - t0) for part in _parts(trace)[:-1]]
     t = np.append(trace.t0[:1], np.column_stack([*inside, t1]))
-    if len(t) and t[-1] == 0 and problem.reading.inverse:  # in lambda the end at 0 is a limit
+    if len(t) and t[-1] == 0 and problem.system.limit_at_zero:
         t[-1] = min(LOWEST * t[0], 0.5 * t[-2])
     return t
 

@@ -67,7 +67,10 @@ def neighbor_graph(
     """
     points = check_matrix(X)
     if weights not in WEIGHTS:
-        raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}, got {weights!r}")
+        raise ValueError(
+            f"weights must be one of {', '.join(WEIGHTS)} (graph_weights, where a model makes the "
+            f"graph), got {weights!r}"
+        )
     distance = _distances(points, n_neighbors, radius)
     if weights == "binary":
         distance.data = np.ones_like(distance.data)

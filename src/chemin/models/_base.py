@@ -8,17 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel
 from ..path import Solution
 from ..selection import Criterion, CrossValidation, Curve, Family
+from ._points import checked_points
 
 CHOICES = ("min", "one_se", "sparsest")
-SPARSE = "csr"  # the format of sparse points
 PRIVATE = ("_data", "_kernel")  # what is learned besides attributes that end in _
 
 
@@ -94,10 +93,7 @@ class PathEstimator(BaseEstimator):
         check_is_fitted(self)
         if self._of_strings:
             return self.kernel.points(X)
-        sparse = SPARSE if self._takes_sparse else False
-        return validate_data(
-            self, X, dtype=np.float64, order="C", reset=False, accept_sparse=sparse
-        )
+        return checked_points(self, X, first=False, sparse=self._takes_sparse)
 
     @property
     def _takes_sparse(self) -> bool:
@@ -107,10 +103,7 @@ class PathEstimator(BaseEstimator):
     def _first_inputs(self, X: ArrayLike) -> Any:
         if self._of_strings:
             return self.kernel.points(X)
-        sparse = SPARSE if self._takes_sparse else False
-        return validate_data(
-            self, X, dtype=np.float64, order="C", ensure_min_samples=2, accept_sparse=sparse
-        )
+        return checked_points(self, X, first=True, sparse=self._takes_sparse)
 
     @property
     def _of_strings(self) -> bool:

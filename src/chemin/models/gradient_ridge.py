@@ -11,13 +11,14 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_scale, check_target, check_weights
 from ..selection import Criterion, CrossValidation, Descent
 from ..selection.criteria import check_whole
 from ..selection.descent import check_descent, descend
 from ..selection.penalties import MOST, Columns, RidgeError, Sample, ridge_coefficients
+from ._points import checked_points
 
 Floats = NDArray[np.float64]
 
@@ -160,7 +161,7 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             For splitters that keep groups of rows together.
         """
         self._check_options()
-        points = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        points = checked_points(self, X, first=True)
         for j in range(points.shape[1]):
             check_scale(points[:, j], f"column {j} of X")
         y = np.asarray(y)
@@ -190,7 +191,7 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Floats:
         """`x'coef_ + intercept_` for each row, a column for each output."""
         check_is_fitted(self)
-        points = validate_data(self, X, dtype=np.float64, reset=False)
+        points = checked_points(self, X, first=False)
         return np.asarray(points @ self.coef_.T + self.intercept_)
 
     def coefficients_along(self, descent: Descent) -> Floats:

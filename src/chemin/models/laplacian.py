@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_partly_labelled, check_weights
 from ..api import laplacian_spec, make_laplacian
 from ..kernels import GraphGram, Kernel, make_kernel
 from ..selection import Curve, Family, GraphFamily, Validation
 from ._base import PathEstimator
+from ._points import checked_points
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         return self
 
     def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
-        points = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        points = checked_points(self, X, first=False)
         return points, np.asarray(y)
 
     def _gram(self, points: Floats, known: Any) -> GraphGram:

@@ -82,8 +82,9 @@ class PathLasso(LinearPathEstimator):
     positive : bool
         Whether no coefficient may be negative.
     standardize : bool
-        Whether s_j is the standard deviation of column j in the rows that a model is trained on,
-        and not 1: as if the columns had been divided by it.
+        Whether s_j is the standard deviation of column j (without an intercept: its root mean
+        square) in the rows that a model is trained on, and not 1: as if the columns had been
+        divided by it.
     intercept : bool
         Whether there is a constant b0, unpenalised.
     cv : int, splitter, list of (train, test), or Criterion
@@ -201,7 +202,8 @@ class PathRidge(LinearPathEstimator):
     Parameters
     ----------
     standardize : bool
-        Whether s_j is the standard deviation of column j, and not 1.
+        Whether s_j is the standard deviation of column j (without an intercept: its root mean
+        square), and not 1.
     intercept : bool
         Whether there is a constant b0, unpenalised.
     cv : int, splitter, list of (train, test), or Criterion

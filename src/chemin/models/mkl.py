@@ -26,7 +26,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_array_memory, check_positive, check_target, check_weights, class_weights
 from ..engine.follow import ONE_THREAD, phase_one
@@ -36,6 +36,7 @@ from ..problems import PROBLEMS, Columns, Problem
 from ..problems.base import Start
 from ..walk import make_spec
 from ._labels import two_classes
+from ._points import checked_points
 
 Floats = NDArray[np.float64]
 
@@ -366,9 +367,7 @@ class _MKL(BaseEstimator):
         strings = [k for k in self.kernels or [] if isinstance(k, Kernel) and k.of_strings]
         if strings:
             return strings[0].points(X)
-        points: Floats = validate_data(
-            self, X, dtype=np.float64, order="C", reset=first, ensure_min_samples=1 + first
-        )
+        points: Floats = checked_points(self, X, first=first)
         return points
 
     def _f(self, X: ArrayLike) -> Floats:

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count, check_flag
 from ..api import svc_path
 from ..kernels import Kernel, Linear, make_kernel
 from ._labels import two_classes
+from ._points import checked_points
 
 Floats = NDArray[np.float64]
 
@@ -81,9 +82,7 @@ class _Perceptron(ClassifierMixin, BaseEstimator):
         return self
 
     def _points(self, X: ArrayLike, first: bool) -> Floats:
-        points: Floats = validate_data(
-            self, X, dtype=np.float64, order="C", reset=first, ensure_min_samples=1 + first
-        )
+        points: Floats = checked_points(self, X, first=first)
         return points
 
     def _passes(self, rule: _Mistakes, similarity: Callable[[int], Floats]) -> tuple[Floats, float]:

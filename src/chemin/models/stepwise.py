@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import (
     check_columns_scale,
@@ -19,6 +19,7 @@ from .._checks import (
 )
 from ..engine import ONE_THREAD
 from ._least_squares import LeastSquares, f_test
+from ._points import checked_points
 from ._sweep import Sweep
 
 Floats = NDArray[np.float64]
@@ -120,7 +121,7 @@ class StepwiseRegression(RegressorMixin, BaseEstimator):
             A weight of k is k rows, a weight of 0 a removed row.
         """
         self._check_levels()
-        points: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        points: Floats = checked_points(self, X, first=True)
         check_columns_scale(points)
         target = check_target(y, len(points))
         weight = check_weights(sample_weight, len(points))
@@ -162,7 +163,7 @@ class StepwiseRegression(RegressorMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Floats:
         """`x'coef_ + intercept_` for each row."""
         check_is_fitted(self)
-        points: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        points: Floats = checked_points(self, X, first=False)
         return np.asarray(points @ self.coef_ + self.intercept_)
 
     def summary(self, level: float = 0.95) -> str:

@@ -24,6 +24,7 @@ class LaplacianSVC(Penalised):
 
     name = "laplacian_svc"
     edge_name = "active terms"
+    on_graph = True
     parameters = {
         "lambda1": Parameter(0.1, "positive"),
         "lambda2": Parameter(0.01, "positive"),

@@ -189,6 +189,11 @@ class StaircaseSystem:
         return bool(np.any(self.unit[1]))
 
     @cached_property
+    def limit_at_zero(self) -> bool:
+        """Whether residuals lose their units at t = 0: a path that ends there ends in a limit."""
+        return bool(np.any((self.unit[0] == 0.0) & (self.unit[1] != 0.0)))
+
+    @cached_property
     def _different(self) -> tuple[Floats, Floats]:
         """The units of measured rows; only one of them if they are all the same."""
         value, slope = (x[self.measured] for x in self.unit)

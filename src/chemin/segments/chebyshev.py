@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 NODES = 16  # values that determine a polynomial of degree 15
 # The last coefficients are round-off when they are below this part of the largest value.
 RESOLVED = 1e-13
+# Or below this part, and a halving of the interval leaves a quarter of them or more: halvings that
+# gain so little where a function is nearly resolved are made of round-off alone.
+NEARLY_RESOLVED, GAIN = 1e-6, 0.25
 # Coefficients below this part of the largest are no part of a polynomial whose roots are wanted.
 NEGLIGIBLE = 1e-15
 # Roots whose imaginary part is below this are real: those of multiplicity two split by so much.
@@ -50,9 +53,17 @@ def evaluate(rows: Floats, s: Floats) -> Floats:
     return np.asarray(chebyshev.chebval(2.0 * s - 1.0, rows.T, tensor=False))
 
 
-def is_resolved(rows: Floats, scale: Any) -> NDArray[np.bool_]:
-    """Whether the last coefficients along the last axis are round-off of values of that size."""
-    return np.asarray(np.abs(rows[..., -2:]).max(axis=-1) <= RESOLVED * scale)
+def roughness(rows: Floats, scale: Any) -> Floats:
+    """The last coefficients along the last axis, as a part of values of that size."""
+    last = np.abs(rows[..., -2:]).max(axis=-1)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.divide(last, scale, out=np.zeros_like(last), where=last > 0))
+
+
+def is_resolved(rough: Floats, before: Floats) -> NDArray[np.bool_]:
+    """Whether a function needs no halving, by its roughness and that of the interval before."""
+    stands = (rough <= NEARLY_RESOLVED) & (rough >= GAIN * before)
+    return np.asarray((rough <= RESOLVED) | stands)
 
 
 def derivative(rows: Floats) -> Floats:
@@ -106,4 +117,14 @@ def _companions(rows: Floats) -> Floats:
     return matrix
 
 
-__all__ = ["NODES", "derivative", "evaluate", "fit", "is_resolved", "nodes", "roots"]
+__all__ = [
+    "NODES",
+    "RESOLVED",
+    "derivative",
+    "evaluate",
+    "fit",
+    "is_resolved",
+    "nodes",
+    "roots",
+    "roughness",
+]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,6 +70,10 @@ class Segments(ABC):
     def at(self, j: Ints, s: Floats) -> Floats:
         """f on segment j_k at place s_k: shape (k, m). At 0 and 1 the limit from inside."""
 
+    def noise(self, j: Ints) -> Floats:
+        """Round-off of f on segments: shape (k, m), or one number for all."""
+        return np.zeros((1, 1))
+
     def u(self, j: Ints, s: Floats) -> Floats:
         """u at places; exactly that of a segment at its ends, so that neighbours meet."""
         u0, u1 = self.u0[j], self.u1[j]
@@ -93,21 +98,18 @@ class Segments(ABC):
             found.append((j[k], s0[k] + place * (s1 - s0)[k]))
         return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
 
-    def _resolved(self) -> list[tuple[Ints, Floats, Floats, Floats]]:
+    def _resolved(self) -> list[tuple[Any, ...]]:
         """f as polynomials: segments, their places from and to, coefficients (k, m, columns)."""
-        j = np.arange(len(self), dtype=np.intp)
-        s0, s1, out = np.zeros(len(j)), np.ones(len(j)), []
-        for halving in range(MOST_HALVINGS + 1):
+
+        def look(j: Ints, s0: Floats, s1: Floats) -> tuple[Floats, tuple[Floats]]:
             s = s0[:, None] + (s1 - s0)[:, None] * chebyshev.nodes()
             f = self.at(np.repeat(j, s.shape[1]), s.ravel())
             rows = chebyshev.fit(np.moveaxis(f.reshape(*s.shape, -1), 1, 2))
-            size = np.abs(f).max(initial=0.0)
-            done = chebyshev.is_resolved(rows, size).all(axis=1) | (halving == MOST_HALVINGS)
-            out.append((j[done], s0[done], s1[done], rows[done]))
-            j, s0, s1 = _halved(j[~done], s0[~done], s1[~done])
-            if len(j) == 0:
-                break
-        return out
+            size = np.maximum(np.abs(f).max(initial=0.0), self.noise(j) / chebyshev.RESOLVED)
+            return chebyshev.roughness(rows, size).max(axis=1, initial=0.0), (rows,)
+
+        every = np.arange(len(self), dtype=np.intp)
+        return _refined((every, np.zeros(len(every)), np.ones(len(every))), look)
 
     def cut(self, levels: Sequence[Floats]) -> tuple[Ints, Floats, Floats]:
         """Segments cut wherever f_i passes level_i, for each of several levels of every point.
@@ -144,33 +146,52 @@ class Segments(ABC):
         square : array of shape (m,) or None
             The loss is affine in f between levels; or quadratic, with these coefficients of f^2.
         """
-        j, s0, s1 = self.cut(levels)
-        out, size = [], 0.0
-        for halving in range(MOST_HALVINGS + 1):
-            left, right = loss(self.at(j, s0)), loss(self.at(j, s1))
+        size = 0.0
+
+        def look(j: Ints, s0: Floats, s1: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+            nonlocal size
+
+            def value(s: Floats, k: Ints) -> Floats:
+                return loss(self.at(j[k], s0[k] + s * (s1 - s0)[k]))
+
+            f, noise = (self.at(j, s0), self.at(j, s1)), self.noise(j)
+            left, right = map(loss, f)
             size = max(size, np.abs(left).max(initial=0.0), np.abs(right).max(initial=0.0))
-            rows, done = self._bends(j, s0, s1, loss, (left, right), size)
-            done |= halving == MOST_HALVINGS
-            u0, u1 = self.u(j[done], s0[done]), self.u(j[done], s1[done])
-            out.append(Parts(u0, u1, left[done], right[done], rows[done]))
-            j, s0, s1 = _halved(j[~done], s0[~done], s1[~done])
-            if len(j) == 0:
-                break
-        return Parts.join(out)
+            # What round-off of f does to the loss is no bend of it.
+            jitter = np.max([np.abs(loss(x + noise) - loss(x - noise)) for x in f], axis=0)
+            rows = bends(value, left, right)
+            rough = chebyshev.roughness(rows, np.maximum(size, jitter / chebyshev.RESOLVED))
+            return rough, (left, right, rows)
 
-    def _bends(
-        self,
-        j: Ints,
-        s0: Floats,
-        s1: Floats,
-        loss: Summed,
-        ends: tuple[Floats, Floats],
-        size: float,
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        def value(s: Floats, k: Ints) -> Floats:
-            return loss(self.at(j[k], s0[k] + s * (s1 - s0)[k]))
+        found = _refined(self.cut(levels), look)
+        return Parts.join(
+            [
+                Parts(self.u(j, s0), self.u(j, s1), left, right, rows)
+                for j, s0, s1, left, right, rows in found
+            ]
+        )
 
-        return bends(value, *ends, size)
+
+def _refined(
+    cut: tuple[Ints, Floats, Floats],
+    look: Callable[[Ints, Floats, Floats], tuple[Floats, tuple[Floats, ...]]],
+) -> list[tuple[Any, ...]]:
+    """Parts of segments, halved until they are smooth, and what `look` has found on them.
+
+    `look` takes segments and their places from and to; it returns how rough they are, and arrays
+    with one entry for each.
+    """
+    (j, s0, s1), out = cut, []
+    before = np.full(len(j), np.inf)
+    for halving in range(MOST_HALVINGS + 1):
+        rough, found = look(j, s0, s1)
+        done = chebyshev.is_resolved(rough, before) | (halving == MOST_HALVINGS)
+        out.append((j[done], s0[done], s1[done], *(x[done] for x in found)))
+        if done.all():
+            break
+        before = np.tile(rough[~done], 2)
+        j, s0, s1 = _halved(j[~done], s0[~done], s1[~done])
+    return out
 
 
 def _halved(j: Ints, s0: Floats, s1: Floats) -> tuple[Ints, Floats, Floats]:
@@ -238,10 +259,13 @@ class Curved(Segments):
     u0: Floats  # (c,)
     u1: Floats  # (c,)
     inside: Sequence[Callable[[Floats], Floats]]
-    m: int
+    round_off: Floats  # (c, m)
+
+    def noise(self, j: Ints) -> Floats:
+        return self.round_off[j]
 
     def at(self, j: Ints, s: Floats) -> Floats:
-        out = np.empty((len(j), self.m))
+        out = np.empty((len(j), self.round_off.shape[1]))
         for k in np.unique(j):
             here = j == k
             out[here] = self.inside[k](s[here])

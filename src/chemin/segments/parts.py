@@ -64,12 +64,9 @@ def reversed_bend(bend: Floats, back: NDArray[np.bool_]) -> Floats:
 
 
 def bends(
-    value: Callable[[Floats, NDArray[np.intp]], Floats],
-    left: Floats,
-    right: Floats,
-    scale: float,
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """The bend of each of k smooth functions on [0, 1], and whether it is resolved.
+    value: Callable[[Floats, NDArray[np.intp]], Floats], left: Floats, right: Floats
+) -> Floats:
+    """The bend of each of k smooth functions on [0, 1].
 
     Parameters
     ----------
@@ -77,14 +74,11 @@ def bends(
         value(s, k): function k_j at s_j, for arrays.
     left, right : arrays of shape (k,)
         The values at the ends.
-    scale : float
-        Of the values: round-off is judged by it.
     """
     k, s = np.arange(len(left)), chebyshev.nodes()
     row, place = np.repeat(k, len(s)), np.tile(s, len(k))
     inner = value(place, row).reshape(len(k), len(s))
-    rows = chebyshev.fit(straightened(s, left[:, None], right[:, None], inner))
-    return rows, chebyshev.is_resolved(rows, scale)
+    return chebyshev.fit(straightened(s, left[:, None], right[:, None], inner))
 
 
 __all__ = ["Parts", "bends", "reversed_bend", "straightened", "widened"]

@@ -10,12 +10,14 @@ point fixes the intercept it is the middle of an interval whose ends are a maxim
 affine functions. Those moves are cut where another point takes over. No multiplier is free there,
 so that f is straight in u whatever the kind of the moves.
 
-Ends of straight segments are rounded: f is 0 there where it is not told from 0 (see `rounded`).
+f is 0 where it is not told from 0 (see `rounded`): at the ends of straight segments, anywhere on
+others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -120,8 +122,12 @@ class _Reader:
 
         z_sum is the sum of |factor z|, at each u or at all of them.
         """
-        coef_sum = np.broadcast_to(z_sum * u if self.reading.inverse else z_sum, u.shape)
+        coef_sum = np.broadcast_to(self._coef_sum(z_sum, u), u.shape)
         return self.terms.rounded(f[:, :-1], coef_sum[:, None], self.largest)
+
+    def _coef_sum(self, z_sum: Any, u: Any) -> Any:
+        """The sum of the absolute coefficients at u."""
+        return z_sum * u if self.reading.inverse else z_sum
 
     # ------------------------------------------------------------------ above the start
 
@@ -140,9 +146,10 @@ class _Reader:
         )
 
     def step_up(self, cross: Floats) -> Iterator[Straight]:
-        """Above the start f stands still; where it stands elsewhere than at the start, a segment.
+        """Above the start f stands still; where that is not what it is just below it, a segment.
 
         The intercept may jump there: a tube that is closed leaves more of them than one that opens.
+        And the sign of f counts where it is a label: f = 0 has one, and what grows from it another.
         """
         start = self.trace.t0[0]
         t = np.array([start, min(2.0 * start, self.problem.highest_value / self.problem.unit)])
@@ -150,9 +157,11 @@ class _Reader:
             return
         c = self.problem.columns(self.trace.solutions(t), t)
         f = (cross.T @ c.coef + c.intercept).T
-        if np.abs(f[1] - f[0]).max(initial=0.0) > AT_PIN * np.abs(f).max(initial=0.0):
-            u = self.scale(t)
-            yield Straight(u[1:], u[:1], f[1:], f[1:])
+        jumps = np.abs(f[1] - f[0]).max(initial=0.0) > AT_PIN * np.abs(f).max(initial=0.0)
+        if jumps or self.terms.roundings:
+            u, z_sum = self.scale(t), float(self.size @ np.abs(self.trace.z_start))
+            still = self.terms.rounded(f[1:], z_sum, self.largest)
+            yield Straight(u[1:], u[:1], still, still)
 
     # ------------------------------------------------------------------ a block of moves
 
@@ -197,24 +206,30 @@ class _Reader:
 
     def _curved(self, image: Image, moves: Ints, t0: Floats, t1: Floats) -> Curved:
         """Moves that are not straight; one that ends at u = infinity is told octave by octave."""
-        u, inside = [], []
+        u, inside, noise, z_sum = [], [], [], self._sums(image)
         for k in moves:
             endless = self.reading.inverse and t1[k] == 0
             t = t0[k] * 0.5 ** np.arange(OCTAVES + 1) if endless else np.array([t0[k], t1[k]])
-            for u0, u1 in zip(self.scale(t[:-1]), self.scale(t[1:])):
-                u.append((u0, u1))
-                inside.append(self._inside(image, int(k), u0, u1))
+            most = float(z_sum[k : k + 2].max())
+            for ends in zip(self.scale(t[:-1]), self.scale(t[1:])):
+                u.append(ends)
+                inside.append(self._inside(image, int(k), *ends, most))
+                noise.append(self.terms.noise(self._coef_sum(most, max(ends)), self.largest))
         first, last = np.array(u).T
-        return Curved(first, last, inside, self.phi.shape[1] - 1)
+        return Curved(first, last, inside, np.array(noise))
 
-    def _inside(self, image: Image, k: int, u0: float, u1: float) -> Callable[[Floats], Floats]:
+    def _inside(
+        self, image: Image, k: int, u0: float, u1: float, z_sum: float
+    ) -> Callable[[Floats], Floats]:
         """f on a curved move, as a function of the place between u0 and u1."""
         product, j = image.inside(k), image.block.start + k
         t0, t1 = self.trace.t0[j], self.trace.t1[j]
 
         def f(s: Floats) -> Floats:
-            t = self.unscale(u0 + s * (u1 - u0))
-            return self.read(product(np.clip((t - t0) / (t1 - t0), 0.0, 1.0)), t)[:, :-1]
+            u = u0 + s * (u1 - u0)
+            t = self.unscale(u)
+            found = self.read(product(np.clip((t - t0) / (t1 - t0), 0.0, 1.0)), t)
+            return self.rounded(found, z_sum, u)
 
         return f
 

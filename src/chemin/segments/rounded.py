@@ -23,6 +23,7 @@ EPS = float(np.finfo(np.float64).eps)
 # Zeros of integer-valued problems are met at up to a thousand roundings (a walk corrects its
 # residuals when they are off by hundreds), other values of f there from a hundred million on.
 ROUNDINGS = 4096.0
+SUM = 16.0  # roundings of a sum of many terms, which go either way
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,15 @@ class Terms:
         """
         if not self.roundings:
             return f
-        size = np.multiply(coef_sum, np.maximum(largest, self.reach)) + self.level
-        return np.where(np.abs(f) <= self.roundings * EPS * size, 0.0, f)
+        zero = np.abs(f) <= self.roundings * EPS * self._size(coef_sum, largest)
+        return np.where(zero, 0.0, f)
+
+    def noise(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
+        """What one evaluation of f is off by."""
+        return SUM * EPS * self._size(coef_sum, largest)
+
+    def _size(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
+        return np.asarray(np.multiply(coef_sum, np.maximum(largest, self.reach)) + self.level)
 
 
 __all__ = ["Terms"]

@@ -319,19 +319,21 @@ class Work:
     scoring: Any
     loss: Loss | None  # None: any other score
     pooled: bool
+    named: Loss | None = None  # what the score is called and counted by, exact or not
+    by_default: bool = False  # whether no score was asked for
 
     @classmethod
     def of(cls, family: Family, criterion: Criterion) -> Work:
         """What a criterion asks for on a family."""
         scoring = criterion.scoring
-        loss = scorers.find_loss(scoring, family.problem, family.classifier)
+        loss = named = scorers.find_loss(scoring, family.problem, family.classifier)
         if isinstance(family, ClassFamily):
             loss = scorers.for_several_classes(loss, family)
         if loss is not None and not loss.of_points and (criterion.pooled or not family.straight):
             loss = None  # ranks are those of a fold's points, and followed where f is straight
         if loss is None and scoring is None:  # the default is a score without exact curves
             scoring = family.problem.criterion
-        return cls(family, scoring, loss, criterion.pooled)
+        return cls(family, scoring, loss, criterion.pooled, named, criterion.scoring is None)
 
     def walk_all(self) -> Path:
         """The path on all rows."""
@@ -408,7 +410,7 @@ class Work:
 
     def _omega(self, loss: Loss, y: Floats, trial: Trial) -> Floats:
         # By default losses count as in training; scikit-learn's scores know no class weights.
-        by_cost = self.scoring is None or loss.as_in_training
+        by_cost = self.by_default or loss.as_in_training
         weight = self.family.cost if by_cost else self.family.weight
         if not self.pooled:
             return loss.weigh(y[trial.test], weight[trial.test])
@@ -419,20 +421,25 @@ class Work:
         return omega[trial.test] * (len(used) if trial.fold != EVERY else 1.0)
 
     def score(self, trial: Trial, path: Path | Paths, values: Floats) -> Piecewise:
-        """Minus the score at some values, straight between them."""
+        """The best score less the score at some values, straight between them."""
         family, u = self.family, path.coordinate.to_u(values)
         own = values * family.share(trial.train, trial.times)
         cross = family.cross(trial.train, trial.test, trial.times)
         at = path.coordinate.to_u(own)
         f = path.f_at(cross, at) if isinstance(path, Paths) else f_at(path.segments(cross), at)
         X, y = family.inputs(trial.train, trial.test), family.y[trial.test]
-        weight = family.weight[trial.test]
+        weight = (family.cost if self.by_default else family.weight)[trial.test]
         try:
             loss = scorers.evaluate(self.scoring, path, own, f, X, y, weight)
         except scorers.ScorerError as error:
             raise ValueError(f"{trial.name}: {error}") from error
         order = np.argsort(u)
-        return Piecewise.through(u[order], loss[order])
+        return Piecewise.through(u[order], self.best + loss[order])
+
+    @property
+    def best(self) -> float:
+        """The best score: a loss is what is missing to it, or minus the score where none is known."""
+        return self.named.best if self.named else 0.0
 
 
 def _errors(paths: Paths, cross: Floats, y: Any, omega: Floats) -> tuple[Piecewise, int]:
@@ -503,17 +510,17 @@ class Run:
 
     def _curve(self, path: Path, walks: list[Walked], **more: Any) -> Curve:
         """The curve of what has been walked."""
-        loss, scoring = self.work.loss, self.scoring
+        named, scoring = self.work.named, self.scoring
         low, high, top = self._range(path, walks)
         return Curve(
             self._folds(self._functions(walks, low, top)),
             path,
             range=(low, high),
             top=top,
-            scoring=loss.scoring if loss else scorers.scorer_name(scoring),
-            loss=loss.name if loss else scorers.loss_name(scoring),
-            best=loss.best if loss else 0.0,
-            exact=loss is not None,
+            scoring=named.scoring if named else scorers.scorer_name(scoring),
+            loss=named.name if named else scorers.loss_name(scoring),
+            best=self.work.best,
+            exact=self.work.loss is not None,
             on_boundary=sum(walk.undecided for walk in walks),
             endless=path.closed_above and not path.coordinate.to_infinity and high == top,
             **more,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from inspect import Parameter, signature
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,6 +73,8 @@ class Family:
     'lambda'
     """
 
+    on_graph: ClassVar[bool] = False  # whether points are those of a graph
+
     def __init__(
         self,
         model: Callable[..., Path] | str,
@@ -82,6 +85,10 @@ class Family:
         **options: Any,
     ) -> None:
         self.name, settled = _problem_of(model)
+        if self.problem.on_graph and not self.on_graph:
+            raise ValueError(
+                f"{self.name} needs the graph of its points: take chemin.selection.GraphFamily"
+            )
         options = settled | options
         similar = _taken(options, KERNEL_OPTIONS) if self.problem.has_kernel else {}
         self.options = {"start": None, "stop": None, "max_events": None}
@@ -256,13 +263,23 @@ def _problem_of(model: Any) -> tuple[str, dict[str, Any]]:
         return name, inner | model.keywords
     name = model if isinstance(model, str) else getattr(model, "__name__", "")
     name = name.removesuffix("_path")
-    known = name in PROBLEMS and (isinstance(model, str) or getattr(api, f"{name}_path") is model)
-    if not known:
+    function = getattr(api, f"{name}_path", None)
+    if name not in PROBLEMS or not (isinstance(model, str) or function is model):
         raise ValueError(
             "model must be a path function of chemin or the name of a problem "
             f"({', '.join(PROBLEMS)}), got {model!r}"
         )
-    return name, {}
+    return name, _defaults_of(function, PROBLEMS[name].defaults())
+
+
+def _defaults_of(function: Any, names: Iterable[str]) -> dict[str, Any]:
+    """What a path function settles where nothing is given; problems may have other defaults.
+
+    None settles nothing: the function works such a value out for itself.
+    """
+    known = {} if function is None else signature(function).parameters
+    settled = {k: known[k].default for k in names if k in known}
+    return {k: v for k, v in settled.items() if v is not None and v is not Parameter.empty}
 
 
 def _times(value: float | None, share: float) -> float | None:

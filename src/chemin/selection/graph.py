@@ -41,6 +41,8 @@ class GraphFamily(Family):
         The other arguments of the path function, without those that make the graph.
     """
 
+    on_graph = True
+
     def __init__(
         self,
         X: ArrayLike,

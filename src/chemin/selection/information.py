@@ -139,7 +139,7 @@ def _along(path: Path, family: Family, score: Callable[[Floats, Floats], Floats]
     middle = path.states(path.coordinate.to_value(0.5 * (knots[1:] + knots[:-1])))
     pieces = [_Piece(path, rss, j, z) for j, z in enumerate(middle.T)]
     inside = [partial(_on_piece, piece, score) for piece in pieces]
-    block = Curved(knots[:-1], knots[1:], inside, 1)
+    block = Curved(knots[:-1], knots[1:], inside, np.zeros((len(knots) - 1, 1)))
     return Piecewise.assemble(block.parts([], lambda f: f[:, 0]))
 
 

@@ -64,8 +64,8 @@ class ZeroOne(PointLoss):
         every = np.flatnonzero(np.abs(block.u1 - block.u0) > STRETCH * largest)
         if len(every) == 0:
             return np.zeros(1, bool)
-        ends = (block.at(every, np.full(len(every), s)) for s in (0.0, 1.0))
-        return np.logical_and(*(f == 0 for f in ends)).any(axis=0)
+        places = (block.at(every, np.full(len(every), s)) for s in (0.0, 0.5, 1.0))
+        return np.logical_and.reduce([f == 0 for f in places]).any(axis=0)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ class Paths(Sequence[Path]):
     coding : Coding
         Which problems there are.
     start, stop : float
-        The largest start of all paths, and the largest stop: all of them are known between.
+        All paths are known between them: the largest start (the smallest, where nothing is known
+        above starts), and the largest stop.
     """
 
     def __init__(
@@ -91,7 +92,8 @@ class Paths(Sequence[Path]):
 
     @property
     def start(self) -> float:
-        return float(np.max([path.start for path in self]))
+        known = np.max if self.closed_above else np.min
+        return float(known([path.start for path in self]))
 
     @property
     def stop(self) -> float:
