@@ -438,7 +438,7 @@ class Work:
 
     @property
     def best(self) -> float:
-        """The best score: a loss is what is missing to it, or minus the score where none is known."""
+        """The best score: a loss is what is missing to it, or minus the score without a best."""
         return self.named.best if self.named else 0.0
 
 
