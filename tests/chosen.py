@@ -6,137 +6,20 @@ the criterion's trials. Nothing else of `chemin.selection` is used to find what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 import chemin
-from chemin.selection import (
-    Bootstrap632,
-    BootstrapLeaveOneOut,
-    CrossValidation,
-    Family,
-    LeaveOneOut,
-    Split,
-)
+from chemin.selection import CrossValidation
+from drawn import LINEAR, PER_ROW, UNLABELLED, Pair
 
 GRID = 100  # values of an even grid, besides breakpoints and midpoints
 MOST = 12_000  # models evaluated: fewer values for criteria of many trials
 NEAR = 1e-8  # relative: on a jump a point has f = 0, and two sides are right
-CLASSIFICATION = ("accuracy", "balanced_accuracy", "neg_hinge_loss", "loss", None)
-REGRESSION = ("neg_mean_squared_error", "neg_mean_absolute_error", "r2", "loss", None)
-
-
-@dataclass
-class Pair:
-    """One criterion and one model, drawn at random."""
-
-    name: str
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray | None
-    options: dict
-    criterion: object
-    scoring: str | None
-    describe: str = ""
-    class_weight: dict | None = None
-    start_stop: dict = field(default_factory=dict)
-
-    @property
-    def w(self):
-        return np.ones(len(self.y)) if self.weight is None else self.weight
-
-    def family(self):
-        options = self.options | self.start_stop
-        if self.class_weight is not None:
-            options["class_weight"] = self.class_weight
-        return Family(self.name, self.X, self.y, sample_weight=self.weight, **options)
-
-
-# ---------------------------------------------------------------------- drawing
-
-
-def draw(seed):
-    rng = np.random.default_rng(seed)
-    name = str(rng.choice(["svc", "svc", "svc", "svr", "nu_svr", "lasso", "lasso", "quantile"]))
-    n, d = int(rng.integers(14, 32)), int(rng.integers(1, 5))
-    X = rng.normal(size=(n, d))
-    kind = str(rng.choice(["normal", "whole", "repeated"]))
-    if kind == "whole":
-        X = rng.integers(-2, 3, size=(n, d)).astype(float)
-    elif kind == "repeated":
-        X = X[rng.integers(0, n, size=n)]
-    signal = X[:, 0] * rng.choice([0.0, 1.0, 2.0])
-    if name == "svc":
-        y = np.where(signal + rng.normal(size=n) > rng.choice([0.0, 0.5]), 1, -1)
-        y[:4], y[4:8] = 1, -1
-        y = np.where(y > 0, *[("b", "a"), (1, 0), (1.5, 0.5), (1, -1)][rng.integers(4)])
-    else:
-        y = signal + rng.normal(size=n)
-        y = np.round(y) if rng.random() < 0.3 else y
-    weight = None
-    how = str(rng.choice(["none", "none", "whole", "any"]))
-    if how == "whole":
-        weight = rng.integers(0, 4, size=n).astype(float)
-        weight[:8] = np.maximum(weight[:8], 1)
-    elif how == "any":
-        weight = rng.uniform(0.3, 2.0, size=n)
-    options = _options(name, X, rng)
-    classes = name == "svc"
-    scoring = (CLASSIFICATION if classes else REGRESSION)[rng.integers(5)]
-    if scoring == "loss" and (name in ("lasso", "nu_svr") or "along" in options):
-        scoring = None
-    criterion = _criterion(rng, classes, n, scoring)
-    if scoring == "r2" and not isinstance(criterion, CrossValidation):
-        criterion.scoring = scoring = "neg_mean_squared_error"
-    class_weight = {k: float(rng.uniform(0.5, 3)) for k in np.unique(y)} if classes else None
-    class_weight = class_weight if rng.random() < 0.3 else None
-    describe = f"{seed}: {name} {options} {kind} weights {how} {criterion!r} {class_weight}"
-    return Pair(name, X, y, weight, options, criterion, scoring, describe, class_weight)
-
-
-def _options(name, X, rng):
-    options = {"intercept": bool(rng.random() < 0.8)}
-    if name == "lasso":
-        return options
-    options |= [
-        {"kernel": "linear"},
-        {"kernel": "rbf", "gamma": "scale"},
-        {"kernel": "rbf", "gamma": 0.5},
-        {"kernel": "poly", "gamma": "scale", "degree": 2, "coef0": 1.0},
-    ][rng.integers(4)]
-    if name == "svr":
-        options["epsilon"] = float(rng.choice([0.0, 0.3]))
-        if rng.random() < 0.3:
-            options |= {"along": "epsilon", "lambda_": 1.0, "stop": 0.01}
-            del options["epsilon"]
-    elif name == "nu_svr":
-        options |= {"nu": float(rng.choice([0.3, 0.55])), "intercept": True}
-        if rng.random() < 0.4:
-            options |= {"along": "nu", "lambda_": 1.0, "stop": 0.1}
-            del options["nu"]
-    elif name == "quantile":
-        options["tau"] = float(rng.choice([0.3, 0.5]))
-    return options
-
-
-def _criterion(rng, classes, n, scoring):
-    state = int(rng.integers(1000))
-    k = int(rng.integers(7))
-    if k < 2:
-        return CrossValidation(int(rng.integers(2, 4)), scoring=scoring)
-    if k == 2:
-        kind = StratifiedKFold if classes else KFold
-        return CrossValidation(kind(3, shuffle=True, random_state=state), scoring=scoring)
-    if k == 3:
-        return CrossValidation(GroupKFold(2), groups=np.arange(n) % 5, scoring=scoring)
-    if k == 4:
-        return Split(0.5, random_state=state, scoring=scoring)
-    if k == 5:
-        return LeaveOneOut(scoring=scoring)
-    kind = BootstrapLeaveOneOut if rng.random() < 0.5 else Bootstrap632
-    return kind(2, random_state=state, scoring=scoring)
+CLOSELY = 1000  # values of a stretch on which the loss seems to be smallest
+SOME = 40  # values at which the models on all rows are compared
+SAME_F = 1e-7  # relative: kernel matrices of small lambda are nearly singular
 
 
 # ---------------------------------------------------------------------- models by brute force
@@ -152,48 +35,66 @@ def gamma_of(X, w):
 def path_of(pair, rows, times=None, stop=None):
     """The path on some rows, by its public function, and what a value is multiplied by there."""
     w = pair.w[rows] * (1.0 if times is None else times)
-    options = pair.options | pair.start_stop
-    if stop is not None:
-        options["stop"] = stop
+    options = dict(pair.options)
     if options.get("gamma") == "scale":
-        used = w > 0
-        options["gamma"] = gamma_of(pair.X[rows][used], w[used])
+        X, counted = (pair.X[rows], w) if pair.graph is None else (pair.X, pair.given)
+        options["gamma"] = gamma_of(X[counted > 0], counted[counted > 0])
     if pair.class_weight is not None:
         options["class_weight"] = pair.class_weight
-    share = w.sum() / pair.w.sum() if pair.name == "lasso" else 1.0
+    share = w.sum() / pair.w.sum() if pair.name in PER_ROW else 1.0
     if options.get("stop") is not None:
         options["stop"] *= share
+    if pair.graph is None:
+        X, y, options["sample_weight"] = pair.X[rows], pair.y[rows], w
+    else:
+        X, y, weight = pair.X, np.full(len(pair.y), UNLABELLED), np.zeros(len(pair.y))
+        y[rows], weight[rows] = pair.y[rows], w
+        options |= {"sample_weight": weight, "graph": pair.graph}
     make = getattr(chemin, f"{pair.name}_path")
-    return make(pair.X[rows], pair.y[rows], sample_weight=w, **options), share
+    path = make(X, y, **options)
+    if stop is not None and path.stop > (1 + 1e-12) * stop * share:
+        path = make(X, y, **options | {"stop": stop * share})
+    return path, share
 
 
-def point_losses(pair, path, f, y, value):
+def point_losses(pair, path, f, y):
     """L_i of each test point, by the definition; f of shape (points, values)."""
-    scoring = pair.scoring or ("accuracy" if pair.name == "svc" else "neg_mean_squared_error")
-    if pair.scoring is None and pair.name == "quantile":
-        scoring = "loss"
-    out = np.empty(f.shape)
+    default = "accuracy" if pair.is_classifier else "neg_mean_squared_error"
+    default = "loss" if pair.name in ("quantile", "expectile") else default
+    scoring, out = pair.scoring or default, np.empty(f.shape)
     for i, row in enumerate(f):
-        if pair.name == "svc":
+        sign = 0.0
+        if pair.is_classifier:
             sign = 1.0 if y[i] == path.classes_[1] else -1.0
-            hinge = scoring in ("neg_hinge_loss", "loss")
-            out[i] = np.maximum(0, 1 - sign * row) if hinge else (row > 0) != (sign > 0)
+        if scoring in ("accuracy", "balanced_accuracy"):
+            out[i] = (row > 0) != (sign > 0)
+        elif scoring == "neg_hinge_loss":
+            out[i] = np.maximum(0, 1 - sign * row)
         elif scoring in ("neg_mean_squared_error", "r2"):
             out[i] = (y[i] - row) ** 2
         elif scoring == "neg_mean_absolute_error":
             out[i] = np.abs(y[i] - row)
         else:
-            out[i] = own_loss(pair, path, y[i] - row, value)
+            out[i] = own_loss(pair, sign * row if sign else y[i] - row)
     return out
 
 
-def own_loss(pair, path, residual, value):
-    if pair.name == "quantile":
-        tau = pair.options["tau"]
-        return np.where(residual > 0, tau * residual, (tau - 1) * residual)
+def own_loss(pair, m):
+    """Of margins y f, or of residuals y - f."""
+    given = pair.options
+    if pair.name in ("svc", "l1_svc", "laplacian_svc"):
+        return np.maximum(0, 1 - m)
     if pair.name == "svr":
-        return np.maximum(0, np.abs(residual) - pair.options["epsilon"])
-    raise NotImplementedError(pair.name)
+        return np.maximum(0, np.abs(m) - given["epsilon"])
+    if pair.name == "quantile":
+        return np.where(m > 0, given["tau"] * m, (given["tau"] - 1) * m)
+    if pair.name == "expectile":
+        return 0.5 * np.where(m < 0, 1 - given["tau"], given["tau"]) * m**2
+    if pair.name == "kernel_ridge":
+        return 0.5 * m**2
+    u = np.maximum(0, 1 - m if pair.is_classifier else np.abs(m) - given["epsilon"])
+    with np.errstate(invalid="ignore"):
+        return 0.5 * np.where(u <= given["h"], u**2, 2 * given["h"] * u - given["h"] ** 2)
 
 
 def omegas(pair, rows):
@@ -220,14 +121,15 @@ class Brute:
     pair: Pair
     trials: list
     paths: list  # (path, share) of each trial
-    full: object
+    full: object  # on all rows
+    model: object  # the same of the curve: multipliers need not be unique, f is
 
     @classmethod
     def of(cls, pair, curve, trials):
         stop = None if "stop" in pair.options else curve.path.stop
         paths = [path_of(pair, t.train, t.times, stop) for t in trials]
         full, _ = path_of(pair, np.arange(len(pair.y)))
-        return cls(pair, trials, paths, full)
+        return cls(pair, trials, paths, full, curve.path)
 
     def per_fold(self, values):
         pair, pooled = self.pair, not isinstance(self.pair.criterion, CrossValidation)
@@ -238,7 +140,7 @@ class Brute:
         folds, everywhere = {}, np.zeros(len(values))
         for trial, (path, share) in zip(self.trials, self.paths):
             f = path.decision_function(pair.X[trial.test], values * share)
-            losses = point_losses(pair, path, f, pair.y[trial.test], values * share)
+            losses = point_losses(pair, path, f, pair.y[trial.test])
             if not pooled:
                 folds[trial.fold] = omegas(pair, trial.test) @ losses
             elif trial.name == "all rows":
@@ -256,12 +158,18 @@ class Brute:
         return losses.std(ddof=1) / np.sqrt(len(losses))
 
     def counts(self, values):
-        return np.array([np.count_nonzero(self.full.at(float(v)).coef) for v in values])
+        """Of repeated rows, or of more than a kernel has dimensions, either may have the weight:
+        what is chosen has the multipliers of the curve's own path, and they are counted.
+        """
+        return np.array([np.count_nonzero(self.model.at(float(v)).coef) for v in values])
 
     @property
     def top(self):
-        starts = [path.start / share for path, share in self.paths]
-        return max(self.full.start, *starts)
+        """The largest start; of walks upward the smallest end."""
+        paths = [(self.full, 1.0), *self.paths]
+        if self.full.stop > self.full.start:
+            return min(path.stop / share for path, share in paths)
+        return max(path.start / share for path, share in paths)
 
     def candidates(self, low, high):
         """Breakpoints of all paths, midpoints, and a grid, up to the largest start and a bit."""
@@ -274,20 +182,26 @@ class Brute:
         values = np.unique(np.clip(values, low, high))
         most = max(200, MOST // len(self.paths))
         keep = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
-        return values[keep]
+        return np.append(values[keep], 2 * self.top) if self.endless else values[keep]
+
+    @property
+    def endless(self):
+        """Whether one and the same model goes on for ever above the last start."""
+        still = self.pair.graph is not None or self.pair.options.get("along") == "epsilon"
+        still |= self.pair.name in LINEAR and self.pair.name not in ("ridge", "adaptive_ridge")
+        return still and all(path.closed_above for path, _ in [(self.full, 1.0), *self.paths])
 
 
 # ---------------------------------------------------------------------- judging
 
 
-def judge(seed):
+def judge(pair):
     """What is wrong with the choices of one pair: a list of sentences, empty if nothing is."""
-    pair = draw(seed)
     family = pair.family()
     trials = pair.criterion.trials(family)
     curve = pair.criterion(family)
     brute = Brute.of(pair, curve, trials)
-    return pair, curve, brute, Judge(pair, curve, brute).wrong()
+    return curve, brute, Judge(pair, curve, brute).wrong()
 
 
 class Judge:
@@ -295,9 +209,9 @@ class Judge:
         self.pair, self.curve, self.brute = pair, curve, brute
         self.low, self.high = curve.range
         values = brute.candidates(self.low, self.high)
-        steps = pair.name == "svc" and pair.scoring not in ("neg_hinge_loss", "loss")
+        self.steps = pair.is_classifier and pair.scoring not in ("neg_hinge_loss", "loss")
         # At a breakpoint alone f may jump, or be 0: neither to its left nor to its right.
-        self.jumps = np.union1d(curve.knots[1:-1] if steps else [], self._breakpoints())
+        self.jumps = np.union1d(curve.knots[1:-1] if self.steps else [], self._breakpoints())
         self.values = values[~self.on_jump(values)]
         self.losses = brute(self.values)
         scale = np.abs(self.losses).max()
@@ -312,7 +226,8 @@ class Judge:
 
     def wrong(self):
         out = []
-        for check in (self.value, self.minimum, self.interval, self.one_se, self.sparsest):
+        checks = (self.value, self.model, self.minimum, self.interval, self.one_se, self.sparsest)
+        for check in checks:
             found = check()
             if found:
                 out.append(f"{check.__name__}: {found}")
@@ -323,6 +238,18 @@ class Judge:
         k = int(np.argmax(off))
         if off[k] > self.tol:
             return f"{self.curve(self.values[k])} at {self.values[k]}, not {self.losses[k]}"
+        return None
+
+    def model(self):
+        """The curve's path on all rows is that of the public function: f, not its multipliers."""
+        values = self.values[:: max(1, len(self.values) // SOME)]
+        values = values[_apart(values, self.brute.full.breakpoints)]
+        paths = self.curve.path, self.brute.full
+        a, b = (path.decision_function(self.pair.X, values) for path in paths)
+        off = np.abs(a - b).max(axis=0)
+        k = int(np.argmax(off))
+        if off[k] > SAME_F * np.abs(b).max():
+            return f"f is off by {off[k]} at {values[k]}"
         return None
 
     def minimum(self):
@@ -350,15 +277,22 @@ class Judge:
         flat = [r for r in self._runs(self.losses <= self.curve.minimum + 1e-12) if r[0] < r[1]]
         top = self.brute.top
         width = lambda a, b: np.log(max(min(b, top), a) / a) if a > 0 else 0.0
-        widest = max((width(a, b) for a, b in flat), default=0.0)
-        near = self._continuous_minimum()
-        if not near and widest > width(max(low, 1e-9 * high), high) + 1e-6:
-            return f"[{low}, {high}] is not the widest: {flat}"
+        least = width(max(low, 1e-9 * high), high) + 1e-6
+        wider = [r for r in flat if width(*r) > least and self._is_flat(*r)]
+        if wider and not self._continuous_minimum():
+            return f"[{low}, {high}] is not the widest: {wider}"
         return None
+
+    def _is_flat(self, low, high):
+        """Whether losses are smallest on a whole stretch: looked at more closely."""
+        values = np.geomspace(low, high, CLOSELY)
+        values = values[~self.on_jump(values)]
+        return bool(np.all(self.brute(values) <= self.curve.minimum + 1e-12))
 
     def _continuous_minimum(self):
         """Whether round-off makes the smallest losses: near a smooth minimum all are equal."""
-        return self.pair.name != "svc" and self.curve.interval[0] == self.curve.interval[1]
+        told = self.steps or self.pair.name == "svc"
+        return not told and self.curve.interval[0] == self.curve.interval[1]
 
     def _extra(self):
         if self.curve.n_folds < 2:
@@ -382,7 +316,8 @@ class Judge:
         better = self.values[(self.values > value * (1 + 1e-6)) & (self.losses <= most - self.tol)]
         # Above the last event nothing happens, and the least of those values is meant.
         last = self._last()
-        better = better[better <= last * (1 - 1e-9)]
+        above = self.brute.endless and value < last * (1 - 1e-9)
+        better = better[(better <= last * (1 - 1e-9)) | above]
         if len(better):
             return f"{value}, but {better[-1]} is larger and its loss is not above {most}"
         if value > max(last, self.curve.minimiser) * (1 + 1e-6) and self._beyond(value, most):

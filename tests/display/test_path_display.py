@@ -129,6 +129,16 @@ def test_counts_of_the_lasso(lasso):
     np.testing.assert_array_equal(count, [len(lasso.at(value).support) for value in middle])
 
 
+def test_counts_of_a_sparse_machine():
+    """Oracle: the support, halfway between the knots; multipliers are those of the points."""
+    X = np.random.default_rng(0).normal(size=(30, 6))
+    path = chemin.l1_svc_path(X, np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, 0))
+    display = path.plot(counts=True)
+    edges, count = display.counts.edges, display.counts.pieces["non-zero coefficients"]
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    np.testing.assert_array_equal(count, [len(path.at(value).support) for value in middle])
+
+
 @pytest.mark.parametrize("place", ["new", "subplot", "by hand"])
 def test_axes_given_are_used(lasso, place):
     """Oracle: the figure. The small axis lies below, inside the room of the one given."""

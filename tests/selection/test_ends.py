@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.linear_model import Lasso
+from sklearn.metrics import f1_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from chemin import PathLasso, PathSVC, lasso_path, nu_svr_path, svc_path, svr_path
@@ -98,6 +99,25 @@ def test_one_se_stays_where_something_happens():
         assert curve(curve.range[1]) <= most
         assert curve.one_se() <= max(last * (1 + 1e-6), curve.minimiser)
         assert curve.sparsest() <= max(last * (1 + 1e-6), curve.minimiser)
+
+
+def test_scorers_above_the_starts():
+    """Oracle: scikit-learn's F1 of the folds' own labels, at every knot, far above as well."""
+    moved = 0
+    for seed in range(12):
+        X, _ = noise(seed, 24, 2)
+        y = np.where(X[:, 0] + np.random.default_rng(seed).normal(size=24) > 0.5, 1, 0)
+        y[:6] = 1, 1, 1, 0, 0, 0
+        splits = list(StratifiedKFold(3).split(X, y))
+        family = Family(svc_path, X, y)
+        curve = CrossValidation(splits, scoring="f1")(family)
+        assert not curve.exact
+        paths = [family.walk(i, stop=curve.range[0]) for i, _ in splits]
+        for v in (curve._top, 2 * curve._top, curve.range[1]):
+            scores = [f1_score(y[j], p.predict(X[j], v)) for p, (_, j) in zip(paths, splits)]
+            assert curve.score(v) == pytest.approx(np.mean(scores))
+        moved += abs(curve(curve.range[1]) - curve(curve._top)) > 1e-9
+    assert moved, "what lies above the starts is not what is at the largest of them"
 
 
 def test_sparsest_is_never_on_a_jump():

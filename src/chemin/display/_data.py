@@ -116,11 +116,11 @@ def groups(
 def counts(path: Path) -> Counts:
     """Between two knots no variable changes stairs: counted once, in the middle of each piece."""
     edges = all_knots(path)
-    alpha = evaluate(path, 0.5 * (edges[1:] + edges[:-1]), "alpha", rows(None, path._n_coef))
-    used = np.abs(alpha) > 0
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    what = "coef" if path._linear else "alpha"
+    used = evaluate(path, middle, what, rows(None, path._n_coef)) != 0
     if path._linear:
         return Counts(edges, {"non-zero coefficients": used.sum(axis=0)})
-    middle = 0.5 * (edges[1:] + edges[:-1])
     free = np.hstack([path.free(middle[i : i + CHUNK]) for i in range(0, len(middle), CHUNK)])
     return Counts(edges, {"support vectors": used.sum(axis=0), path.edge_name: free.sum(axis=0)})
 

@@ -20,6 +20,7 @@ import numpy as np
 from ..certificate import EPS, FLOORS, TINY, Certificate, relative
 from ..kernels import Coupling, DenseGram, LowRankGram
 from .base import Columns, Problem, Reading, Start
+from .machine import swept
 from .staircase import Floats, Ints, Mask, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
@@ -122,6 +123,8 @@ class Lasso(Problem):
         return Start(np.full(p, ZERO), np.zeros(p), max(1.01 * largest, 0.0) or 1.0, highest=True)
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
+        endless, none = np.full(1, np.inf), np.zeros(len(t))
+        z = swept(z, none, endless, -endless, endless)  # as it moves f
         coef = z * (self.side * self.size / self.length)[:, None]
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit

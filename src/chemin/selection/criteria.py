@@ -25,7 +25,7 @@ from ..engine import ROUND_OFF
 from ..path import Path
 from ..segments import Coordinate, f_at
 from . import scorers
-from .curve import Curve
+from .curve import BEYOND, Curve
 from .family import Family, Rows
 from .losses import Loss
 from .piecewise import Floats, Piecewise, total
@@ -87,9 +87,9 @@ class Walked:
     start: float
     stop: float
     complete: bool
+    span: Span
     reason: str = ""  # for which it ended
     last: Any = None  # the state at the stop, from which it can be carried on
-    span: Span | None = None
     loss: Piecewise | None = None  # of an exact loss
     undecided: int = 0  # test points with f = 0, to round-off, on a whole stretch
     path: Path | Paths | None = None  # for any other score
@@ -355,7 +355,7 @@ class Work:
         ends = path.start / share, path.stop / share
         kind = type(path.problem)
         span = Span(path.parameter, path.coordinate, *ends, path.closed_above, kind, path.reason)
-        walked = Walked(*ends, path.complete, path.reason, state, span)
+        walked = Walked(*ends, path.complete, span, path.reason, state)
         if self.loss is None:
             return replace(walked, path=path)
         loss, undecided = self._exact_loss(self.loss, trial, path)
@@ -505,15 +505,19 @@ class Run:
     def of_folds(self) -> Curve:
         """The curve of walks that are known, without the path on all rows; parameter lambda."""
         assert self.walks is not None
-        span = self.walks[0].span
-        return self._curve(span, self.walks)  # type: ignore[arg-type]
+        return self._curve(self.walks[0].span, self.walks)  # type: ignore[arg-type]
 
     def _curve(self, path: Path, walks: list[Walked], **more: Any) -> Curve:
         """The curve of what has been walked."""
         named, scoring = self.work.named, self.scoring
         low, high, top = self._range(path, walks)
+        folds = self._folds(self._functions(walks, low, high, top))
+        closed = _closed_above(path, walks)
+        endless = closed and not path.coordinate.to_infinity and high == top
+        if endless and any(fold.jumps(float(path.coordinate.to_u(top))) for fold in folds):
+            high = top * (1.0 + BEYOND)  # on the jump itself there is no choice
         return Curve(
-            self._folds(self._functions(walks, low, top)),
+            folds,
             path,
             range=(low, high),
             top=top,
@@ -522,7 +526,8 @@ class Run:
             best=self.work.best,
             exact=self.work.loss is not None,
             on_boundary=sum(walk.undecided for walk in walks),
-            endless=path.closed_above and not path.coordinate.to_infinity and high == top,
+            closed_above=closed,
+            endless=endless,
             **more,
         )
 
@@ -609,8 +614,10 @@ class Run:
                 f"the paths of the folds have no {full.parameter} in common: one ends at "
                 f"{low:.4g}, above the start of all others ({ended})"
             )
-        if not full.closed_above:
-            return low, min(starts), min(starts)
+        if not _closed_above(full, walks):
+            closed = [full.closed_above, *(walk.span.closed_above for walk in walks)]
+            known = min(start for start, above in zip(starts, closed) if not above)
+            return low, known, min(top, known)
         above = ABOVE * top if full.coordinate.to_infinity else top
         highest = full.problem.highest_value
         return low, (highest if np.isfinite(highest) else above), top
@@ -634,7 +641,9 @@ class Run:
             reasons = [reason for reason in reasons if not reason.startswith(ROUND_OFF)]
         return bool(reasons)
 
-    def _functions(self, walks: list[Walked], low: float, top: float) -> list[Piecewise]:
+    def _functions(
+        self, walks: list[Walked], low: float, high: float, top: float
+    ) -> list[Piecewise]:
         """The loss of each trial."""
         exact = [walk.loss for walk in walks if walk.loss is not None]
         if self.work.loss is not None:
@@ -646,6 +655,8 @@ class Run:
         ]
         knots = [path.breakpoints / share for path, share in zip(paths, shares)]
         values = knots_and_middles(knots, low, top)
+        if high > top:  # f goes on to move, straight in 1/parameter: half of the way, and all of it
+            values = np.append(values, [2.0 * top, high] if high > 2.0 * top else [high])
         every = zip(self.works, self.trials, paths)
         return self._parallel(delayed(w.score)(trial, path, values) for w, trial, path in every)
 
@@ -660,6 +671,11 @@ class Run:
             else:
                 folds.setdefault(trial.fold, []).append(part)
         return [total([*parts, *shared]) for parts in folds.values()]
+
+
+def _closed_above(path: Path, walks: list[Walked]) -> bool:
+    """Whether all solutions are known above the starts."""
+    return path.closed_above and all(walk.span.closed_above for walk in walks)
 
 
 def knots_and_middles(

@@ -19,6 +19,11 @@ FLAT = 1e-10
 NARROW = 1e-12
 # So far inside a flat interval a choice at its end lies: on the end itself a point has f = 0.
 INSIDE = 1e-9
+# So far inside where the loss is flat and nothing is lost: nearer to the end f is small beside its
+# own terms, and round-off may tell its sign.
+TOLD = 1e-7
+# So far above all starts, relative, models that jump there have jumped.
+BEYOND = 4 * INSIDE
 
 
 class Curve:
@@ -62,11 +67,14 @@ class Curve:
         exact: bool = True,
         on_boundary: int = 0,
         goes_on: bool = False,
+        closed_above: bool | None = None,
         endless: bool = False,
     ) -> None:
         self.parameter, self.scoring, self.loss, self.exact = path.parameter, scoring, loss, exact
         self.range, self._top, self._best, self._path = range, top, best, path
         self.on_boundary, self._goes_on, self._endless = on_boundary, goes_on, endless
+        # Whether losses are known above the range; None: as the path is.
+        self._closed = path.closed_above if closed_above is None else closed_above
         self._coordinate = path.coordinate
         self._folds = tuple(folds)
         ends = np.sort(self._coordinate.to_u(range))
@@ -74,7 +82,9 @@ class Curve:
             # Beyond its last knot a loss is constant: a walk to lambda = 0 needs none at infinity.
             ends = np.minimum(ends, max(f.knots[-1] for f in folds))
         whole = total(self._folds) * (1.0 / len(folds))
-        inner = whole.knots[(whole.knots > ends[0]) & (whole.knots < ends[1])]
+        # A knot that only round-off parts from an end is the end.
+        first, last = ends + NARROW * np.abs(ends) * [1.0, -1.0]
+        inner = whole.knots[(whole.knots > first) & (whole.knots < last)]
         self._mean = whole.on(np.concatenate([ends[:1], inner, ends[1:]])).without_repetitions()
         # The walk's own order: at a jump, the side that the walk came from.
         self._before = self._coordinate.follows(path.start, path.stop)
@@ -89,7 +99,7 @@ class Curve:
     def _checked(self, values: ArrayLike) -> Floats:
         v = np.asarray(values, dtype=float)
         low, high = self.range
-        if self._path.closed_above:
+        if self._closed:
             high = np.inf
         slack = 1e-12 * abs(low)  # what going to 1/lambda and back may cost
         bad = v[~((v >= low - slack) & (v <= high * (1 + 1e-12)))]
@@ -170,13 +180,10 @@ class Curve:
         """Where the smallest piece is smallest; where f jumps there, a little inside the piece."""
         values, places = self._pieces
         k = int(np.argmin(values))
-        first, last = self._mean.knots[k : k + 2]
-        middle = 0.5 * (first + last)
+        middle = 0.5 * (self._mean.knots[k] + self._mean.knots[k + 1])
         step = np.clip(middle - places[k], -INSIDE * abs(middle), INSIDE * abs(middle))
-        u = np.array([places[k], places[k] + step])
-        point, inside = self._inside(self._coordinate.to_value(u))
-        jumps = self(point) > values[k] + NARROW * self._mean.highest()[k]
-        return float(inside if jumps else point)
+        point, inside = self._inside(self._coordinate.to_value(places[k] + [0.0, step]))
+        return float(inside if self._mean.jumps(places[k]) else point)
 
     def _flat(self) -> tuple[Floats, Floats]:
         """Intervals on which the loss is constantly smallest, larger values first."""
@@ -287,18 +294,21 @@ class Curve:
     def _stepped(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Ends of intervals a little inside, where they may be jumps: not at those of the range."""
         step = np.minimum(INSIDE * high, 0.5 * (high - low))
+        here, there = self(low + step), self(high - step)
+        flat = np.abs(here - there) <= FLAT * np.abs(here)
+        step = np.where(flat, np.minimum(TOLD * high, 0.5 * (high - low)), step)
         first = np.where(low > self.range[0], low + step, low)
         return first, np.where(high < self.range[1], high - step, high)
 
     @property
     def _last(self) -> float:
         """Above this nothing happens: no path has an event, the curve no jump."""
-        if not self._path.closed_above:
+        if not self._closed:
             return self.range[1]
         last = self._top
         if self._coordinate.to_infinity:  # f goes on to move, and points may pass 0
             last = max(last, float(self.knots[1:-1].max(initial=0.0)))
-        return min(last * (1 + 4 * INSIDE), self.range[1])
+        return min(last * (1 + BEYOND), self.range[1])
 
     def _below(self, most: float) -> tuple[Floats, Floats]:
         """Intervals of values, each on one piece, on which the loss is at most `most`."""
@@ -309,6 +319,9 @@ class Curve:
 
     def sparsest(self, tolerance: float | None = None) -> float:
         """The value with the fewest non-zero coefficients among those nearly as good as the best.
+
+        They are those of `path`: where multipliers are not unique (repeated rows), others may have
+        fewer.
 
         Parameters
         ----------
@@ -326,7 +339,8 @@ class Curve:
             extra = check_positive(tolerance, "tolerance", zero=True, inf=True)
         low, high = self._below(self.minimum + extra)
         cells = self._cells(low, high)
-        middles = np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1])
+        # Within the cell, which round-off may leave where it has no width.
+        middles = np.clip(np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1]), *cells.T)
         counts = self.n_coefficients(middles)
         fewest = counts == counts.min()
         cells, middles = cells[fewest], middles[fewest]

@@ -23,6 +23,10 @@ from ..segments.parts import reversed_bend, straightened, widened
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+# Jumps of several functions at one place lie apart by round-off: seen from so far beside, relative,
+# all have happened. What is smaller than the second number, relative, is no jump.
+BESIDE, JUMP = 1e-11, 1e-9
+
 
 @dataclass(frozen=True)
 class Piecewise:
@@ -106,6 +110,14 @@ class Piecewise:
         inner = straightened(place, left[part, None], right[part, None], value)
         out[part] = chebyshev.fit(inner)
         return out
+
+    def jumps(self, u: float) -> bool:
+        """Whether there is a jump at u, or so near to it that round-off may have moved it there.
+
+        What round-off puts between the jumps of a sum is not looked at.
+        """
+        sides = self(u * np.array([1.0 - BESIDE, 1.0 + BESIDE]))
+        return bool(abs(sides[1] - sides[0]) > JUMP * np.abs(sides).max())
 
     # ------------------------------------------------------------------ sums
 
