@@ -6,7 +6,8 @@
 Oracle: the certificate at every breakpoint, between them, at random values and above the start.
 "wrong" must be 0 everywhere: a walk that is complete, or has been kept, with a solution that its
 certificate refuses. "exceptions" must be 0. What is incomplete has ended at round-off, and says so.
-A recipe that takes longer than `--limit` seconds counts as slow, and nothing more is known of it.
+A recipe that takes more than `--limit` seconds of the processor counts as slow, and nothing more is
+known of it.
 
 Prints the table as it grows and writes it to benchmarks/nasty.md: rows of the problems that were
 run replace those that stand there.
@@ -45,21 +46,21 @@ class TooLong(BaseException):
 
 @contextmanager
 def at_most(seconds):
-    """Ends what runs longer than that, where the system has an alarm."""
+    """Ends what takes more processor time than that, where the system has such an alarm."""
 
     def ring(*_):
         raise TooLong
 
-    if not hasattr(signal, "SIGALRM"):
+    if not hasattr(signal, "SIGPROF"):
         yield
         return
-    old = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    old = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, old)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, old)
 
 
 def judged(case, recipe, limit=np.inf):
@@ -87,9 +88,9 @@ def counts(name, seed, n, limit):
     ends, longest, bad = Counter(), {True: 0.0, False: 0.0}, []
     for _ in range(n):
         recipe = drawn(case, rng)
-        begun = time.perf_counter()
+        begun = time.process_time()
         end, why = judged(case, recipe, limit)
-        longest[recipe.ordinary] = max(longest[recipe.ordinary], time.perf_counter() - begun)
+        longest[recipe.ordinary] = max(longest[recipe.ordinary], time.process_time() - begun)
         ends[recipe.ordinary, end] += 1
         if end in NEVER or (recipe.ordinary and end != "complete"):
             bad.append((end, recipe, why))
@@ -152,7 +153,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", help="part of a problem's name")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one recipe")
+    parser.add_argument("--limit", type=float, default=60.0, help="processor seconds a recipe")
     parser.add_argument("--show", type=int, default=2, help="cases shown of each problem")
     parser.add_argument("--dry", action="store_true", help="do not write benchmarks/nasty.md")
     args = parser.parse_args()

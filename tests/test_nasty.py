@@ -6,6 +6,7 @@ values and above the start. A path may end before its stop for one reason only: 
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -388,6 +389,26 @@ def test_many_more(case, part):
 def test_what_failed_once(function, recipe):
     """Oracle: the certificate."""
     assert_walked(recipe.walk(function), blind=True)
+
+
+# fmt: off
+SEEN = [
+    recipe(896124794, 3, 2, "symmetric", 0.0, "binary", "whole", True, POLY),
+    recipe(909253139, 4, 4, "grid", 0.3, "ties", "whole", True, POLY),
+    recipe(4108054070, 11, 3, "symmetric", 0.7, "of the points", "whole", True, POLY),
+    recipe(2213217206, 14, 2, "constant feature", 0.3, "normal", "zeros", True, POLY),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("recipe", SEEN, ids=lambda recipe: str(recipe.seed))
+def test_a_small_nu_hides_nothing(recipe):
+    """Oracle: the certificate. Its floor is in margins, whatever nu is, and the walk goes on while
+    that is small: with a perfect fit nu starts to matter at 1e-4 or less.
+    """
+    path = recipe.walk(partial(nu_svr_path, along="nu", lambda_=0.01))
+    assert path.complete, path.reason
+    assert_walked(path)
 
 
 def test_permuted_rows_of_a_recipe():
