@@ -30,9 +30,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import numpy as np  # noqa: E402
 from joblib import Parallel, delayed  # noqa: E402
 
-from contract import CASES, inexact  # noqa: E402
+from contract import CASES, MORE, inexact  # noqa: E402
 from test_nasty import drawn  # noqa: E402
 
+PROBLEMS = CASES + MORE
 RESULTS = Path(__file__).with_name("nasty.md")
 ENDS = ["complete", "incomplete", "empty", "slow", "wrong", "exceptions"]
 NEVER = ("slow", "wrong", "exceptions")
@@ -83,7 +84,7 @@ def judged(case, recipe, limit=np.inf):
 def counts(name, seed, n, limit):
     """Ends of n recipes by scales, the longest time of each scale, and those that must not be."""
     warnings.simplefilter("ignore")
-    case = next(case for case in CASES if case.name == name)
+    case = next(case for case in PROBLEMS if case.name == name)
     rng = np.random.default_rng(seed)
     ends, longest, bad = Counter(), {True: 0.0, False: 0.0}, []
     for _ in range(n):
@@ -116,7 +117,7 @@ def written(new):
     old = RESULTS.read_text().splitlines() if RESULTS.exists() else []
     held = {key(row): row for row in [r for r in old if r.startswith("| ")][1:]}
     held |= {key(row): row for row in new}
-    order = [(case.name, scales) for case in CASES for scales in ("ordinary", "extreme")]
+    order = [(case.name, scales) for case in PROBLEMS for scales in ("ordinary", "extreme")]
     title = "# Random nasty problems\n\n" + INTRODUCTION + "\n"
     head = ["| " + " | ".join(HEAD) + " |", "|---|---|" + "---:|" * (len(HEAD) - 2)]
     RESULTS.write_text("\n".join([title, *head, *(held[k] for k in order if k in held)]) + "\n")
@@ -159,7 +160,7 @@ def main():
     args = parser.parse_args()
     print("|", " | ".join(HEAD), "|")
     print("|---|---|" + "---:|" * (len(HEAD) - 2))
-    for number, case in enumerate(CASES):
+    for number, case in enumerate(PROBLEMS):
         if args.only is not None and args.only not in case.name:
             continue
         ends, longest, bad = run(case, number, args)

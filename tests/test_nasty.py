@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from chemin import (
     expectile_path,
+    l1_svc_path,
     lasso_path,
     nu_svr_path,
     quadratic_svc_path,
@@ -23,7 +24,7 @@ from chemin import (
     svc_path,
     svr_path,
 )
-from contract import CASES, ROUND_OFF, assert_walked
+from contract import CASES, MORE, ROUND_OFF, assert_walked, partly_labelled
 
 SHARE = 150  # of each problem in `make test`
 STRESS = int(os.environ.get("CHEMIN_EXAMPLES", 5000))  # in `make stress`, of each problem
@@ -329,6 +330,18 @@ REGRESSIONS = {
         recipe(934, 5, 2, "collinear", 0.5, "outlier", "tiny", False, {}, stop=0),
         recipe(4148137786, 6, 4, "grid", 0.3, "of the points", "zeros and huge", False, {}, stop=0),
     ],
+    l1_svc_path: [
+        recipe(2052846036, 15, 1, "normal", 0.0, "by sign", "whole", True, {}, stop=0),
+        recipe(2770737294, 2, 2, "binary", 0.3, "unbalanced", "zeros", False, {}, stop=0),
+        recipe(205622646, 7, 4, "grid", 0.7, "random", "zeros and huge", True, {}, stop=0),
+        recipe(1308113419, 2, 4, "grid", 0.3, "by sign", "huge", True, {}, lambda2=1e-5, stop=0),
+    ],
+    partly_labelled: [
+        recipe(3974177389, 5, 2, "normal", 0.7, "alone", "huge", False, POLY, lambda2=1e-5, rho=0.0,
+               stop=0),
+        recipe(895441871, 4, 1, "binary", 0.0, "unbalanced", "twelve orders", True, LINEAR,
+               along="lambda2", lambda1=1.0, rho=0.0),
+    ],
 }
 # fmt: on
 
@@ -341,7 +354,7 @@ def check(case, path):
         assert_walked(path, blind=True)
 
 
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+every_case = pytest.mark.parametrize("case", CASES + MORE, ids=lambda case: case.name)
 
 
 @every_case
