@@ -15,14 +15,20 @@ import numpy as np
 
 from chemin import (
     Path,
+    adaptive_ridge_path,
+    elastic_net_path,
     expectile_path,
     garrote_path,
+    kernel_ridge_path,
+    l1_svc_path,
+    laplacian_svc_path,
     lasso_path,
     nu_svr_path,
     one_class_path,
     quadratic_svc_path,
     quadratic_svr_path,
     quantile_path,
+    ridge_path,
     svc_path,
     svr_path,
 )
@@ -76,6 +82,15 @@ def one_class(
 ) -> Path:
     """There is no target, and always an intercept."""
     return one_class_path(X, kernel=kernel, **options)
+
+
+def partly_labelled(X: Any, y: Any, *, kernel: Any = "rbf", **options: Any) -> Path:
+    """A third of the points have no label; one of each class keeps its own."""
+    labels = np.where(np.arange(len(y)) % 3 == 2, -1, y)
+    for kept in (np.argmin(y), np.argmax(y)):
+        labels[kept] = y[kept]
+    neighbours = min(7, len(y) - 1)
+    return laplacian_svc_path(X, labels, kernel=kernel, n_neighbors=neighbours, **options)
 
 
 def bending_at(kinks: Callable[..., list[Any]], curved: bool = False) -> Callable[[Any], Any]:
@@ -277,6 +292,44 @@ CASES = [
         prices=lambda *data: 1 / np.abs(np.linalg.lstsq(*rooted(*data))[0]),
         signs=lambda *data: np.sign(np.linalg.lstsq(*rooted(*data))[0]),
     ),
+]
+
+
+RIDGES = [0.0, 1e-5, 0.01, 1.0]
+
+# Problems whose other tests are their own: random nasty recipes alone are drawn for them.
+MORE = [
+    Case(
+        "l1-svc in lambda",
+        l1_svc_path,
+        "labels",
+        hinge,
+        {"lambda2": RIDGES, "stop": [None, None, 0.0]},
+    ),
+    Case(
+        "laplacian svc in lambda1",
+        partly_labelled,
+        "labels",
+        hinge,
+        {"lambda2": RIDGES[1:], "rho": [0.0, 1.0, 100.0], "stop": [None, None, 0.0]},
+    ),
+    Case(
+        "laplacian svc in lambda2",
+        partial(partly_labelled, along="lambda2"),
+        "labels",
+        hinge,
+        {"lambda1": [0.01, 0.1, 1.0], "rho": [0.0, 1.0, 100.0]},
+    ),
+    Case(
+        "elastic net in lambda1",
+        elastic_net_path,
+        "numbers",
+        square,
+        {"lambda2": RIDGES, "stop": [None, 0.0]},
+    ),
+    Case("ridge in lambda", ridge_path, "numbers", square),
+    Case("adaptive ridge in mu", adaptive_ridge_path, "numbers", square, {"stop": [None, 0.0]}),
+    Case("kernel ridge in lambda", kernel_ridge_path, "numbers", square),
 ]
 
 

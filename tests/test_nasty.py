@@ -6,6 +6,7 @@ values and above the start. A path may end before its stop for one reason only: 
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from chemin import (
     expectile_path,
+    l1_svc_path,
     lasso_path,
     nu_svr_path,
     quadratic_svc_path,
@@ -22,7 +24,7 @@ from chemin import (
     svc_path,
     svr_path,
 )
-from contract import CASES, ROUND_OFF, assert_walked
+from contract import CASES, MORE, ROUND_OFF, assert_walked, partly_labelled
 
 SHARE = 150  # of each problem in `make test`
 STRESS = int(os.environ.get("CHEMIN_EXAMPLES", 5000))  # in `make stress`, of each problem
@@ -328,6 +330,18 @@ REGRESSIONS = {
         recipe(934, 5, 2, "collinear", 0.5, "outlier", "tiny", False, {}, stop=0),
         recipe(4148137786, 6, 4, "grid", 0.3, "of the points", "zeros and huge", False, {}, stop=0),
     ],
+    l1_svc_path: [
+        recipe(2052846036, 15, 1, "normal", 0.0, "by sign", "whole", True, {}, stop=0),
+        recipe(2770737294, 2, 2, "binary", 0.3, "unbalanced", "zeros", False, {}, stop=0),
+        recipe(205622646, 7, 4, "grid", 0.7, "random", "zeros and huge", True, {}, stop=0),
+        recipe(1308113419, 2, 4, "grid", 0.3, "by sign", "huge", True, {}, lambda2=1e-5, stop=0),
+    ],
+    partly_labelled: [
+        recipe(3974177389, 5, 2, "normal", 0.7, "alone", "huge", False, POLY, lambda2=1e-5, rho=0.0,
+               stop=0),
+        recipe(895441871, 4, 1, "binary", 0.0, "unbalanced", "twelve orders", True, LINEAR,
+               along="lambda2", lambda1=1.0, rho=0.0),
+    ],
 }
 # fmt: on
 
@@ -340,7 +354,7 @@ def check(case, path):
         assert_walked(path, blind=True)
 
 
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+every_case = pytest.mark.parametrize("case", CASES + MORE, ids=lambda case: case.name)
 
 
 @every_case
@@ -388,6 +402,26 @@ def test_many_more(case, part):
 def test_what_failed_once(function, recipe):
     """Oracle: the certificate."""
     assert_walked(recipe.walk(function), blind=True)
+
+
+# fmt: off
+SEEN = [
+    recipe(896124794, 3, 2, "symmetric", 0.0, "binary", "whole", True, POLY),
+    recipe(909253139, 4, 4, "grid", 0.3, "ties", "whole", True, POLY),
+    recipe(4108054070, 11, 3, "symmetric", 0.7, "of the points", "whole", True, POLY),
+    recipe(2213217206, 14, 2, "constant feature", 0.3, "normal", "zeros", True, POLY),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("recipe", SEEN, ids=lambda recipe: str(recipe.seed))
+def test_a_small_nu_hides_nothing(recipe):
+    """Oracle: the certificate. Its floor is in margins, whatever nu is, and the walk goes on while
+    that is small: with a perfect fit nu starts to matter at 1e-4 or less.
+    """
+    path = recipe.walk(partial(nu_svr_path, along="nu", lambda_=0.01))
+    assert path.complete, path.reason
+    assert_walked(path)
 
 
 def test_permuted_rows_of_a_recipe():

@@ -228,7 +228,7 @@ class BlockWalker:
         linear = system.q + t * system.r
         _, floor = self.core.gauge(self.z, self.size, shrunk, linear, self.edge)
         if self.guard:
-            check_sight(floor)
+            check_sight(system.in_margins(floor, t))
 
     def choose(self, way: float) -> Ints:
         """The pinned variables that may block soon, the first of them first.

@@ -31,7 +31,7 @@ STALLED = 20  # rescues at one t, before the reference takes over for good
 def check_sight(floor: float) -> None:
     """Stop the walk where double precision no longer tells residuals from their round-off.
 
-    `floor`: round-off of residuals, in their units.
+    `floor`: round-off of residuals, in margins.
     """
     if floor > BLIND:
         raise StopWalk(Reason.HIDDEN(floor))
@@ -42,6 +42,7 @@ class RescuedWalker(Walker):
 
     guard = False  # whether to stop where double precision is blind
     mended: float | None = None  # the t at which drift was last corrected
+    since = 0  # corners that had been passed when t, or the tolerances, last changed
 
     def refresh(self) -> None:
         """Jumps along noise may lead beyond all numbers."""
@@ -74,11 +75,13 @@ class RescuedWalker(Walker):
         return True
 
     def on_standstill(self, jumps: int) -> None:
-        """Jumps strictly improve, so many of them at one t follow round-off: widen tolerances."""
+        """Jumps strictly improve, so many of them at one t, or many corners between them, follow
+        round-off: widen tolerances.
+        """
         if jumps == 0:
-            self.slack = 1.0
-        elif jumps % (len(self.free) + 10) == 0:
-            self.slack *= 10.0
+            self.slack, self.since = 1.0, self.passed
+        elif jumps % (len(self.free) + 10) == 0 or self.passed - self.since > self.patience:
+            self.slack, self.since = 10.0 * self.slack, self.passed
             if self.slack > LOOSEST:
                 raise StuckError(Reason.STANDSTILL(jumps))
 
@@ -161,11 +164,13 @@ def regularise(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tup
 class Helper:
     """The reference, called by a compiled walk as the last resort, for one step at a time.
 
-    When calls lead nowhere again and again, the reference walks on to the end.
+    When calls lead nowhere again and again, the reference walks on to the end. Where t has not
+    moved since, tolerances are as wide as the last call has left them.
     """
 
     def __init__(self) -> None:
         self.stalled, self.last_t = 0, np.nan
+        self.slack = 1.0
         self.calls = self.events = 0  # how often it was called, and what it did
 
     def walk(self, blocks: Any, t_end: float) -> bool:
@@ -174,10 +179,14 @@ class Helper:
         self.last_t = blocks.t
         before = blocks.passed
         walker = self.prepare(blocks)
-        walker.guard, walker.passed = blocks.guard, blocks.passed
+        walker.guard, walker.passed, walker.since = blocks.guard, before, before
+        if self.stalled and self.slack > 1.0:
+            walker.slack = self.slack
+            walker.refresh()
         walker.t_begin = blocks.core.tiny_t / NOUGHT * (1.0 - LONG)
         arrived = walker.walk(t_end, most=1 if self.stalled < STALLED else None)
         self.calls += 1
+        self.slack = walker.slack
         self.events += walker.passed - before
         blocks.passed = walker.passed
         blocks.stair, blocks.z, blocks.t = walker.stair, walker.z, walker.t

@@ -193,17 +193,20 @@ class KernelMachine(Problem):
         origin = (np.broadcast_to(loss.origin, (n, 1))[:, 0] - self.B @ self._zero) / self.sd
         target = self._pull * -origin
         costs = [self._in_t(term.cost * (total / self.z_unit)) for term in rows.terms]
-        unit = self._pull * self._in_t(self._precision({self.parameter: MOVING}))
+        moving = {self.parameter: MOVING}
+        unit = self._pull * self._in_t(self._precision(moving))
+        part = self._in_t(1.0 if self.target == "none" else self.share(moving))
         index, sign = np.tile(np.arange(len(self.w)), self.copies), rows.side / np.sqrt(self.scale)
         coupling, soft = Coupling(self.gram, index, sign, self.B), self._soft
-        moving = soft if self.parameter == "lambda" else None
+        soft_in_t = soft if self.parameter == "lambda" else None
         return StaircaseSystem(
-            coupling if soft is moving else Ridged(coupling, self._pull.value * soft),
+            coupling if soft is soft_in_t else Ridged(coupling, self._pull.value * soft),
             q=np.concatenate([np.broadcast_to(target.value, n), [c.value for c in costs]]),
             r=np.concatenate([np.broadcast_to(target.rate, n), [c.rate for c in costs]]),
             stairs=Staircases.stack(self._stairs(n), *(_term_stairs(t) for t in rows.terms)),
             unit=(unit.value, unit.rate),
-            soft=moving,
+            part=(float(part.value), float(part.rate)),
+            soft=soft_in_t,
         )
 
     @cached_property

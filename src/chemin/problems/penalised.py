@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate import EPS, FLOORS, TINY, Certificate, relative
+from ..certificate import EPS, FLOORS, NEARLY_ZERO, Certificate, relative
 from ..kernels import BlockCoupling
 from .affine import MOVING, Affine
 from .base import Columns, Problem, Reading, Start, Turned
@@ -218,7 +218,7 @@ class Penalised(Problem):
         apart = np.abs(self.side[:, None] * kinks - at)
         gap = float(apart[apart > TIED * np.abs(kinks).max()].min(initial=2.0))
         most = float(np.abs(slopes).max() * self.row_norm.max() * (self.weight @ self.row_norm))
-        return Start(stair, everything, 4.0 * most / (gap * self.pull), highest=True)
+        return Start(stair, everything, 4.0 * most / (gap * self.pull) or 1.0, highest=True)
 
     # ------------------------------------------------------------------ solutions
 
@@ -233,8 +233,8 @@ class Penalised(Problem):
         (m, p), (first, second) = self.A.shape, self._values(t)
         coef = self._swept(z[:p] * (self.pull / second)) / self.scale[:, None]
         low, high = (0.0 - self.column * g for g in (self.loss.slopes[-1], self.loss.slopes[0]))
-        unit = np.full(len(t), self.w_unit)
-        alpha = swept(z[p : p + m] * self.w_unit, unit, self.column, low, high)
+        # Multipliers vanish with lambda1, and the model does not: none is too small to count.
+        alpha = swept(z[p : p + m] * self.w_unit, np.zeros(len(t)), self.column, low, high)
         b = z[p + m] * (self.pull / second) if self.rows.terms else np.zeros(len(t))
         interval = np.tile(b, (2, 1))
         if self.rows.terms:
@@ -387,7 +387,7 @@ class Penalised(Problem):
         if not self.rows.terms:
             return np.abs(intercept), np.zeros_like(intercept)
         excess = self.side @ alpha
-        size = np.maximum(np.abs(self.side) @ np.abs(alpha), TINY)
+        size = np.maximum(np.abs(self.side) @ np.abs(alpha), NEARLY_ZERO * self.w_unit)
         told = np.abs(excess) > FLOORS * EPS * size
         return np.abs(excess) / size, np.where(told, np.abs(intercept * excess), 0.0)
 

@@ -129,6 +129,9 @@ class StaircaseSystem:
     `boxed` says whose z is a multiplier, measured by the width of its own box; z of the others,
     such as intercepts, is of the residuals' own kind. By default: those that have a Gram row.
 
+    `part` is (value, slope): which part of a margin a unit is. Certificates judge in margins, and
+    so does the guard that ends a walk where they see nothing any more.
+
     `soft` says how fast treads rise with z, for a unit of t; residuals are measured from there:
     h = -(M z + t soft z + q + t r).
     """
@@ -139,6 +142,7 @@ class StaircaseSystem:
     stairs: Staircases
     unit: tuple[Any, Any]
     boxed: Any = None
+    part: tuple[float, float] = (1.0, 0.0)
     soft: Any = None  # (N,) of ramps, or None where there are none
 
     def __post_init__(self) -> None:
@@ -217,8 +221,13 @@ class StaircaseSystem:
         return float(self._sizes(t).min())
 
     def floor(self, size: Floats, t: float) -> float:
-        """Round-off of residuals, in their units; `size` is the sum of absolute terms."""
-        return float(np.finfo(np.float64).eps * (size[self.measured] / self._sizes(t)).max())
+        """Round-off of residuals, in margins; `size` is the sum of absolute terms."""
+        floor = float(np.finfo(np.float64).eps * (size[self.measured] / self._sizes(t)).max())
+        return self.in_margins(floor, t)
+
+    def in_margins(self, x: float, t: float) -> float:
+        """What is x units at t, in margins."""
+        return x * abs(self.part[0] + t * self.part[1])
 
     def tolerances(self, size: Floats, t: float, precision: float, rounding: float) -> Floats:
         """How precisely residuals can and must be known; `size` is the sum of absolute terms."""
