@@ -68,6 +68,9 @@ def check_matrix(X: Any, name: str = "X") -> Array:
     name : str
         What the error calls the argument.
     """
+    if _is_plain(X):
+        _refuse_not_finite(X, name)
+        return X  # type: ignore[no-any-return]
     if issparse(X):
         raise ValueError(
             f"{name} is a sparse {X.__class__.__name__} of shape {X.shape}, expected a dense "
@@ -636,9 +639,17 @@ def _is_balanced(value: Any) -> bool:
     return isinstance(value, str) and value == "balanced"
 
 
+def _is_plain(X: Any) -> bool:
+    """Whether X is what `check_matrix` returns, but for entries that are not finite."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0:
+        return False
+    return X.dtype == np.float64 and X.dtype.isnative and X.flags.c_contiguous
+
+
 def _refuse_not_finite(values: Array, name: str) -> None:
-    if values.size == 0 or np.isfinite([values.max(), values.min()]).all():  # nothing stored
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # so are all terms; that of large ones need not be
+            return
     finite = np.isfinite(values)
     if finite.all():
         return
@@ -653,20 +664,24 @@ def _refuse_not_finite(values: Array, name: str) -> None:
     )
 
 
-def _row_blocks(n: int) -> Iterator[slice]:
-    return (slice(a, min(a + CHECK_ROWS, n)) for a in range(0, n, CHECK_ROWS))
+def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of the lower triangle, by tiles: whole blocks of columns are slow to read."""
+    blocks = [slice(a, min(a + CHECK_ROWS, n)) for a in range(0, n, CHECK_ROWS)]
+    return ((rows, columns) for k, rows in enumerate(blocks) for columns in blocks[: k + 1])
 
 
 def _largest_asymmetry(K: Array) -> tuple[float, int, int]:
     """Return the largest |K_ij - K_ji| and its i > j, looking at the lower triangle only."""
     largest, place = 0.0, (0, 0)
-    for rows in _row_blocks(len(K)):
+    for rows, columns in _tiles(len(K)):
+        tile, mirrored = K[rows, columns], K[columns, rows].T
+        if np.array_equal(tile, mirrored):
+            continue
         with np.errstate(over="ignore"):  # an infinite difference is one too
-            difference = K[rows, : rows.stop] - K[: rows.stop, rows].T
-        np.abs(difference, out=difference)
+            difference = np.abs(tile - mirrored)
         i, j = np.unravel_index(int(np.argmax(difference)), difference.shape)
         if difference[i, j] > largest:
-            largest, place = float(difference[i, j]), (rows.start + int(i), int(j))
+            largest, place = float(difference[i, j]), (rows.start + int(i), columns.start + int(j))
     return largest, max(place), min(place)
 
 
@@ -680,12 +695,10 @@ def _symmetrised(K: Array) -> Array:
     Each term is halved first: the sum of two large entries could overflow.
     """
     out = np.empty_like(K)
-    blocks = list(_row_blocks(len(K)))
-    for k, rows in enumerate(blocks):
-        for columns in blocks[: k + 1]:  # by tiles: a whole block of columns is slow to read
-            tile = 0.5 * K[rows, columns]
-            tile += 0.5 * K[columns, rows].T
-            out[rows, columns], out[columns, rows] = tile, tile.T
+    for rows, columns in _tiles(len(K)):
+        tile = 0.5 * K[rows, columns]
+        tile += 0.5 * K[columns, rows].T
+        out[rows, columns], out[columns, rows] = tile, tile.T
     return out
 
 

@@ -213,17 +213,17 @@ def _check_ends(begin: float | None, end: float | None, unit: float) -> None:
 
 def _check_kernel_matrix(gram: Gram, kernel: Kernel, check_psd: bool) -> None:
     if isinstance(gram, DenseGram):  # Z Z' has no negative eigenvalue
-        _refuse_impossible_entries(gram.matrix)
+        _refuse_impossible_entries(gram)
     check_scale(gram.diagonal(), f"the kernel matrix of X ({kernel!r})")
     if check_psd and isinstance(gram, DenseGram):
         _refuse_indefinite(gram.matrix)
 
 
-def _refuse_impossible_entries(K: Floats) -> None:
+def _refuse_impossible_entries(gram: DenseGram) -> None:
     """No entry of a positive semi-definite matrix is larger than the largest of its diagonal, on
     which nothing is negative.
     """
-    largest, diagonal = max(float(K.max()), -float(K.min())), K.diagonal()
+    largest, diagonal = max(float(gram.matrix.max()), -gram.least), gram.diagonal()
     if float(diagonal.min()) < -IMPOSSIBLE * largest:
         raise ValueError(_indefinite(f"it has {float(diagonal.min()):.6g} on its diagonal"))
     if largest > float(diagonal.max()) * (1 + IMPOSSIBLE):

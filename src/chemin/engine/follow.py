@@ -71,12 +71,11 @@ def phase_one(
     g + tau e is followed from tau = 1 to 0.
     """
     stair, z = start.stair, start.z
-    z, drift = off(system, stair, z, t)
+    z, h, drift = off(system, stair, z, t)
     if not drift.any():
         return stair, z
     low, held, high = (system.stairs.level(stair + s, t) for s in (-1, 0, 1))
     pinned = stair % 2 == 1
-    h = system.residual(z, t)
     spare = np.abs(h).max() * 0.01 or 1.0
     wide = 1.0 if start.spare is None else start.spare
     spare = np.minimum(spare, 0.25 * (high - low)) * wide * (1.0 + rng.random(len(h)))
@@ -107,21 +106,29 @@ def polish(
     those of the solution.
     """
     for _ in range(POLISH):
-        z, drift = off(system, stair, z, t)
+        z, _, drift = off(system, stair, z, t)
         if not drift.any():
             break
         stair, z = unwind(system, stair, z, t, drift, rng)
     return stair, z
 
 
-def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floats, Floats]:
-    """z with pins where they are, and how far residuals are off their stairs; 0 for solutions."""
+def off(
+    system: StaircaseSystem, stair: Ints, z: Floats, t: float
+) -> tuple[Floats, Floats, Floats]:
+    """z with pins where they are, h, and how far it is off its stairs; 0 for solutions."""
     z = np.where(stair % 2 == 1, system.stairs.level(stair, t), z)
     system = system.tangent(z, t)
-    drift = system.stairs.off(stair, system.residual(z, t), t)
-    size = system.coupling.magnitude(z) + np.abs(system.q + t * system.r)
-    settled = np.all(np.abs(drift) <= system.tolerances(size, t, PRECISION, ROUNDING))
-    return z, np.zeros_like(drift) if settled else drift
+    h, linear = system.residual(z, t), np.abs(system.q + t * system.r)
+    drift = system.stairs.off(stair, h, t)
+
+    def settled(size: Floats) -> bool:
+        return bool(np.all(np.abs(drift) <= system.tolerances(size, t, PRECISION, ROUNDING)))
+
+    # Part of the terms will do where drift is small: the others take a product with the matrix.
+    if settled(linear) or settled(linear + system.coupling.magnitude(z)):
+        return z, h, np.zeros_like(drift)
+    return z, h, drift
 
 
 class _OneThread:
@@ -136,10 +143,9 @@ class _OneThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._walks == 0:
-                before = _threads()
+            if self._walks == 0 and set(before := _threads()) != {1}:
                 self._limit = _blas().limit(limits=1, user_api="blas")
-                if _threads() == before:  # nothing to restore, or another thread has the say
+                if _threads() == before:  # another thread has the say
                     self._limit = None
             self._walks += 1
 
@@ -149,6 +155,7 @@ class _OneThread:
             if self._walks == 0 and self._limit is not None:
                 _release()
                 self._limit.restore_original_limits()
+                self._limit = None
                 _release()
 
 

@@ -53,7 +53,12 @@ class DenseGram:
 
     @cached_property
     def absolute(self) -> Floats:
-        return self.matrix if self.matrix.min() >= 0 else np.abs(self.matrix)
+        return self.matrix if self.least >= 0 else np.abs(self.matrix)
+
+    @cached_property
+    def least(self) -> float:
+        """The smallest entry."""
+        return float(self.matrix.min())
 
     def diagonal(self) -> Floats:
         return self.matrix.diagonal()
