@@ -182,11 +182,13 @@ class BlockWalker:
 
     def inverse(self, free: Ints) -> Floats:
         """Of G_FF; 0 if there is none: then no z moves, and verification fails."""
+        if len(free) == 0:
+            return np.zeros((0, 0))
         G = self.system.coupling.block(free, free)
         with warnings.catch_warnings():  # ill-conditioned: verification says whether it will do
             warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
             try:
-                H = scipy.linalg.inv(G, check_finite=False) if len(free) else G
+                H = scipy.linalg.inv(G, check_finite=False)
             except np.linalg.LinAlgError:
                 return np.zeros_like(G)
         return 0.5 * (H + H.T)
