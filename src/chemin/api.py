@@ -516,12 +516,10 @@ def _linear_path(
     *ends: Any,
 ) -> Path:
     """The path of a problem that is linear in the columns of X."""
-    walk = _walk(*ends)
-    check_walk(name, spec, walk)
     points = check_matrix(X)
     weight = check_weights(sample_weight, len(points))
     data, _ = make_data(name, points, y, weight, None)
-    return walk_path(name, data, spec, **walk)
+    return walk_path(name, data, spec, **_walk(*ends))
 
 
 def quadratic_svc_path(

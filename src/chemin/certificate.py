@@ -68,6 +68,8 @@ class Certificate:
     def joined(cls, parts: Iterable[Certificate]) -> Certificate:
         """Of several arrays of solutions, one after the other."""
         parts = list(parts)
+        if len(parts) == 1:
+            return parts[0]
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 

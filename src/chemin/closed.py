@@ -4,6 +4,7 @@ from a path of the lasso. Both become traces with poles, and are read as all oth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -12,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from .engine import Reason, Trace, audited, certified, follow
+from .engine.follow import DEFAULT_RANGE
 from .engine.moves import ProjectiveMoves, RationalMoves, StraightMoves
+from .engine.reasons import CHANCE
 from .engine.trace import EVENT
 from .problems import AdaptiveRidge, Problem, Ridge
 from .problems.staircase import Floats, Ints
@@ -33,7 +36,10 @@ def closed_trace(problem: Problem, ends: tuple[float | None, float | None], **li
     if isinstance(problem, Ridge):
         return certified(problem, _ridge(problem, *ends))
     assert isinstance(problem, AdaptiveRidge)
-    return certified(problem, _adaptive(problem, *ends, **limits))
+    trace = certified(problem, _adaptive(problem, *ends, _walked, **limits))
+    if trace.end.reason not in CHANCE:
+        return trace
+    return certified(problem, _adaptive(problem, *ends, audited, **limits))
 
 
 # ---------------------------------------------------------------------- ridge
@@ -99,19 +105,29 @@ def _adaptive(
     problem: AdaptiveRidge,
     start: float | None,
     stop: float | None,
+    audited: Callable[..., Trace],
     *,
     max_events: int | None,
     verbose: int,
 ) -> Trace:
+    """`audited`: how the path of the lasso is walked and judged. What is read off it is judged
+    again, so that a first walk need not be.
+    """
     lasso = problem.lasso
-    walk = partial(follow, lasso.system, lasso.start())
+    begin = lasso.start()
+    walk = partial(follow, lasso.system, begin)
     limits: dict[str, Any] = {"max_events": max_events, "verbose": verbose}
-    pieces = _Pieces(problem, audited(lasso, walk, stop=None, **limits))
+    lowest = DEFAULT_RANGE * begin.t / lasso.above
+    pieces = _Pieces(problem, audited(lasso, walk, stop=lowest, **limits))
     if stop is not None and pieces.walked.end.complete and pieces.lowest > stop:
         # The norm grows on the way down: mu comes to the stop between here and this lambda.
         goal = stop * float(pieces.norm[-1])
         pieces = _Pieces(problem, audited(lasso, walk, stop=goal, **limits))
     return pieces.trace(start, stop)
+
+
+def _walked(problem: Problem, walk: Callable[..., Trace], **limits: Any) -> Trace:
+    return walk(**limits)
 
 
 class _Pieces:
@@ -129,15 +145,18 @@ class _Pieces:
         assert isinstance(trace.moves, StraightMoves)
         self.problem, self.walked, self.moves = problem, trace, trace.moves
         level, moves = problem.level, trace.moves
-        count, states = len(moves), trace.states()
-        self.norm, self.slope = np.zeros(count + 1), np.zeros(count)
-        for j, z in enumerate(states):
-            self.norm[j] = level @ np.abs(z)
-            if j < count and trace.t0[j] != trace.t1[j]:
-                k, rate = moves.entries(j), moves.final_rate(j)
-                sign = np.where(z[k] != 0, np.sign(z[k]), np.sign(rate))
-                self.slope[j] = level[k] @ (sign * rate)
+        count = len(moves)
+        self.norm, z = np.zeros(count + 1), np.zeros(len(moves.index))
+        which = np.repeat(np.arange(count), np.diff(moves.pointer))
+        for first, states in trace.stacked():
+            last = first + len(states)
+            self.norm[first:last] = np.abs(states) @ level
+            some = slice(moves.pointer[first], moves.pointer[min(last, count)])
+            z[some] = states[which[some] - first, moves.index[some]]
         self.jump = trace.t0 == trace.t1
+        # Which way each coefficient goes from 0: where it stands, or where it starts to.
+        growth = level[moves.index] * moves.rate * np.sign(np.where(z != 0, z, moves.rate))
+        self.slope = np.where(self.jump, 0.0, np.bincount(which, growth, count))
         t = np.append(trace.t0, trace.t1[-1:])
         with np.errstate(divide="ignore", invalid="ignore"):
             mu = np.where(self.norm > 0, t / self.norm, np.inf)
@@ -209,8 +228,9 @@ class _Pieces:
         norm = norm[which] * (1.0 + mu[which] * slope) / (1.0 + t0 * slope)
         scale = np.where(jump, 1.0, norm / (1.0 + t0 * slope))
         near = np.where(jump, 0.0, slope / (1.0 + t0 * slope))
-        entries = np.concatenate([np.arange(*some.pointer[k : k + 2]) for k in which])
         size = np.diff(some.pointer)[which]
+        behind = some.pointer[which] - np.cumsum(size) + size
+        entries = np.arange(size.sum()) + np.repeat(behind, size)
         moves = ProjectiveMoves(
             *(t0, t1, np.concatenate([[0], np.cumsum(size)]), some.index[entries]),
             length=np.where(jump, some.length[which], t0 - t1),

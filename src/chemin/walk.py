@@ -101,7 +101,9 @@ def make_data(
         labels = np.asarray(classes)[(signs > 0).astype(np.intp)]
         return Data(X, labels, weight, kernel, classes), signs
     target = check_target(y, X.shape[0])
-    check_target(target[weight > 0], int((weight > 0).sum()))
+    used = weight > 0
+    if not used.all():
+        check_target(target[used], int(used.sum()))
     return Data(X, target, weight, kernel, None), None
 
 

@@ -3,7 +3,7 @@
 from libc.math cimport fabs
 from libc.string cimport memset
 
-from scipy.linalg.cython_blas cimport ddot, dgemv
+from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv
 
 # blas_int: SciPy's own where it has one, a C int before; written by src/meson.build.
 include "blas_int.pxi"
@@ -69,3 +69,18 @@ cdef inline void gemv_n(
     if rows == 0:
         return
     dgemv(&trans, &columns, &rows, &alpha, <double *> a, &lda, <double *> x, &one, &beta, out, &one)
+
+
+cdef inline void gemm_t(
+    const double *a, blas_int lda, blas_int rows, const double *b, blas_int ldb, blas_int columns,
+    blas_int inner, double *out, blas_int ldo,
+) noexcept nogil:
+    """out = A B', all row-major: A of `rows` rows, B of `columns` rows, both `inner` wide."""
+    cdef char yes = b"T", no = b"N"
+    cdef double one = 1.0, zero = 0.0
+    if rows == 0 or columns == 0:
+        return
+    dgemm(
+        &yes, &no, &columns, &rows, &inner, &one, <double *> b, &ldb, <double *> a, &lda, &zero,
+        out, &ldo,
+    )

@@ -1,5 +1,10 @@
 """Entries of G (`problems.staircase.Bordered`), for the compiled walks."""
 
+from chemin.engine._blas cimport dot
+
+cdef enum:
+    SHORT = 16  # rows of Z up to this length are multiplied here: a call of BLAS would cost more
+
 
 cdef struct Block:
     const double *a  # A_gh; NULL where it is zero
@@ -31,6 +36,8 @@ cdef inline double similarity(const Entries *g, Py_ssize_t i, Py_ssize_t j) noex
     cdef double total = 0.0
     if g.factored:
         x, y = block.a + g.p[i] * block.width, block.a + g.p[j] * block.width
+        if block.width > SHORT:
+            return dot(block.width, x, y)
         for k in range(block.width):
             total += x[k] * y[k]
         return total

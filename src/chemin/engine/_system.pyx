@@ -10,7 +10,7 @@ import numpy as np
 from libc.math cimport fabs
 from libc.string cimport memset
 
-from chemin.engine._blas cimport gemv_t
+from chemin.engine._blas cimport gemm_t, gemv_t
 from chemin.engine._entries cimport Block, Entries, has_row
 
 cdef enum:
@@ -154,10 +154,11 @@ cdef class System:
     ) noexcept nogil:
         """out_k = A S x_k for `count` vectors x_k by slots, with one reading of the rows of A.
 
-        With A = Z Z' the rows are those of Z, and what they add up to is multiplied by Z.
+        With A = Z Z' the rows are those of Z, and what they add up to is multiplied by Z; for those
+        out_k that lie one after another by one product.
         """
         cdef:
-            Py_ssize_t k, g
+            Py_ssize_t k, g, together = 1
             double *bundles[TOGETHER]
         if not self.rank:
             for g in range(self.G.n_groups):
@@ -166,7 +167,15 @@ cdef class System:
         for k in range(count):
             bundles[k] = &self.bundle[k, 0]
         self._sum_rows(0, 0, ns, owner, count, x, bundles, False)
-        for k in range(count):
+        while together < count and out[together] == out[0] + together * self.n_flow:
+            together += 1
+        if together == 1:
+            together = 0
+        gemm_t(
+            bundles[0], self.rank, together, self.blocks[0].a, self.rank, self.n_flow, self.rank,
+            out[0], self.n_flow,
+        )
+        for k in range(together, count):
             gemv_t(
                 self.blocks[0].a, self.rank, self.n_flow, self.rank, 1.0, bundles[k], 0.0, out[k],
             )

@@ -18,13 +18,14 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from chemin.engine._blas cimport dot
+from chemin.engine._blas cimport dot, gemm_t
 from chemin.engine._entries cimport has_row
 from chemin.engine._loop cimport Loop
 
 cdef enum:
     MOST = 128  # moves in a block
     DOUBTFUL = 256  # one in so many may be looked at closely before anchors are set nearer
+    PACK = 64  # rows of a factor that are looked at closely by one product
 
 
 cdef struct Reach:  # of each variable with a row: its residual must stay in [lo, hi]
@@ -72,6 +73,8 @@ cdef class Core(Loop):
         readonly Py_ssize_t stride
         double[:, ::1] bent
         double[::1] total, bent_border
+        double[:, ::1] pack, packed, crossed  # rows of a factor, and their products
+        Py_ssize_t[::1] in_pack
         readonly double off_treads, off_pins
 
     def __init__(self, system, Py_ssize_t block):
@@ -82,6 +85,8 @@ cdef class Core(Loop):
         self.anchor = np.zeros(block, dtype=np.intp)
         self.total = np.zeros(block)
         self.bent_border = np.zeros(self.nb)
+        self.pack, self.packed = np.zeros((PACK, self.rank)), np.zeros((PACK, MOST))
+        self.crossed, self.in_pack = np.zeros((self.nb, MOST)), np.zeros(PACK, dtype=np.intp)
         self.before, self.missed = np.zeros(self.N), np.zeros(self.N, dtype=np.int8)
         self.reaches = np.zeros((5, self.n_rows))
         self.reach = Reach(
@@ -131,7 +136,7 @@ cdef class Core(Loop):
     cdef void _check(self, const double *h, double t0, double *h_end) noexcept nogil:
         """From anchor to anchor: residuals there, and a bound between them."""
         cdef:
-            Py_ssize_t n = self.n_rows, k, a = -1, b, m = self._anchors(), doubtful = 0
+            Py_ssize_t n = self.n_rows, k, a = -1, b, m = self._anchors(), doubtful = 0, few
             double t = t0
         self._flows(m)
         memcpy(&self.before[0], h, self.N * sizeof(double))
@@ -147,10 +152,12 @@ cdef class Core(Loop):
             a, t = b, self.mt1[b]
         if not self.semidefinite:
             return
-        # Looking closely at many costs more than more anchors, at few less.
-        if doubtful * DOUBTFUL > m * n:
+        # Looking closely at many costs more than more anchors, at few less. With a factor it costs
+        # as much as an anchor for each of the breakpoints between two.
+        few = max(self.stride // 2, 1) if self.rank else DOUBTFUL
+        if doubtful * few > m * n:
             self.stride = max(self.stride // 2, 1)
-        elif doubtful * 4 * DOUBTFUL < m * n:
+        elif doubtful * 4 * few < m * n:
             self.stride = min(2 * self.stride, MOST)
 
     cdef Py_ssize_t _anchors(self) noexcept nogil:
@@ -306,9 +313,11 @@ cdef class Core(Loop):
     ) noexcept nogil:
         """Compute the breakpoints from a to b of variables that may have passed a corner."""
         cdef:
-            Py_ssize_t i, j, count = 0
-            double x, bound
+            Py_ssize_t i, count = 0, pack = 0
+            double bound
             const Reach *r = &self.reach
+        if self.rank:
+            self._bundles(a, b)
         for i in range(self.n_rows):
             bound = r.bound[i]
             if self.missed[i] or (
@@ -318,15 +327,69 @@ cdef class Core(Loop):
             count += 1
             if not within(r, i, self.mt1[b], h_b[i], 0.0):
                 self.missed[i] = 1
-                continue
-            self._row(i, &self.v[0])
-            for j in range(a + 1, b):
-                x = h[i] - self.sigma[i] * dot(self.ns, &self.v[0], &self.DZ[j, 0])
-                x -= (self.mt1[j] - t0) * self.r[i]
-                if not within(r, i, self.mt1[j], x, 0.0):
-                    self.missed[i] = 1
-                    break
+            elif self.rank:
+                self.in_pack[pack] = i
+                pack += 1
+                if pack == PACK:
+                    self._look_at_pack(pack, a, b, t0, h)
+                    pack = 0
+            else:
+                self._look_at_row(i, a, b, t0, h)
+        self._look_at_pack(pack, a, b, t0, h)
         return count
+
+    cdef void _look_at_row(
+        self, Py_ssize_t i, Py_ssize_t a, Py_ssize_t b, double t0, const double *h
+    ) noexcept nogil:
+        """Whether variable i stays inside its reach at the breakpoints between a and b."""
+        cdef Py_ssize_t j
+        self._row(i, &self.v[0])
+        for j in range(a + 1, b):
+            self._judge(i, j, t0, h[i] - self.sigma[i] * dot(self.ns, &self.v[0], &self.DZ[j, 0]))
+
+    cdef void _judge(self, Py_ssize_t i, Py_ssize_t j, double t0, double x) noexcept nogil:
+        """Whether variable i is inside its reach at breakpoint j; x: its residual but for r."""
+        x -= (self.mt1[j] - t0) * self.r[i]
+        if not within(&self.reach, i, self.mt1[j], x, 0.0):
+            self.missed[i] = 1
+
+    cdef void _bundles(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        """Z'S dz at the breakpoints between a and b; `crossed`: dz of the border's variables."""
+        cdef:
+            Py_ssize_t k, s
+            const double *x[MOST]
+            double *out[MOST]
+        for k in range(b - a - 1):
+            x[k], out[k] = &self.DZ[a + 1 + k, 0], &self.bundle[k, 0]
+        self._sum_rows(0, 0, self.ns, &self.owner[0], b - a - 1, x, out, False)
+        self.crossed[:, :] = 0.0
+        for s in range(self.ns):
+            if not has_row(&self.G, self.owner[s]):
+                for k in range(b - a - 1):
+                    self.crossed[self.owner[s] - self.n_rows, k] += self.DZ[a + 1 + k, s]
+
+    cdef void _look_at_pack(
+        self, Py_ssize_t pack, Py_ssize_t a, Py_ssize_t b, double t0, const double *h
+    ) noexcept nogil:
+        """`_look_at_row` for several rows of a factor, by one product with the bundles."""
+        cdef Py_ssize_t i, j, k, e, rank = self.rank
+        cdef double x
+        for k in range(pack):
+            memcpy(
+                &self.pack[k, 0], self.blocks[0].a + self.p[self.in_pack[k]] * rank,
+                rank * sizeof(double),
+            )
+        gemm_t(
+            &self.pack[0, 0], rank, pack, &self.bundle[0, 0], rank, b - a - 1, rank,
+            &self.packed[0, 0], MOST,
+        )
+        for k in range(pack):
+            i = self.in_pack[k]
+            for j in range(a + 1, b):
+                x = h[i] - self.signs[i] * self.packed[k, j - a - 1]
+                for e in range(self.nb):
+                    x -= self.edges[e, i] * self.crossed[e, j - a - 1]
+                self._judge(i, j, t0, x)
 
     # ------------------------------------------------------------------ drift
 

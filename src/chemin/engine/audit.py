@@ -93,7 +93,9 @@ def certified(problem: Problem, trace: Trace) -> Trace:
         return trace
     n = len(problem.system)
     count = min(len(places), max(LEAST, int(problem.audit_work * WORK / (n * n + PASSES * n))))
-    some = np.unique(np.linspace(0, len(places) - 1, count).round().astype(np.intp))
+    some = np.arange(len(places))
+    if count < len(places):
+        some = np.unique(np.linspace(0, len(places) - 1, count).round().astype(np.intp))
     above = _above(problem, trace)
     exact = _judged(problem, trace, np.append(above, places[some])).exact
     if not np.all(exact[: len(above)]):

@@ -23,6 +23,7 @@ BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
 LONG_ROWS = 4000  # variables: from here on twice as many of both
+DEEP = 64  # columns of a factor: from here on half as many steps, for nothing is gained by more
 MORE, FEWER = 1.25, 0.95  # times that: after a block that has missed one, after one that has not
 URGENT = 0.7  # times the steps of a block: so many of them are likely to enter
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
@@ -54,6 +55,8 @@ class BlockWalker:
         longer = 2 if len(system) >= LONG_ROWS else 1
         self.most, self.least = longer * BLOCK, longer * WATCH
         self.core = core = _verify.Core(system, self.most)
+        if core.rank >= DEEP:  # every breakpoint costs the same, and short sight is clear
+            self.most = max(BLOCK // 2, SHORTEST)
         core.still, core.indefinite = tol.VANISHING, tol.INDEFINITE
         core.singular, core.aside, core.down_first = tol.NIL, tol.ASIDE, tol.DOWN_FIRST
         # H_ss G_ss is one over the pivot of a free variable, relative to its diagonal entry.
@@ -179,11 +182,13 @@ class BlockWalker:
 
     def inverse(self, free: Ints) -> Floats:
         """Of G_FF; 0 if there is none: then no z moves, and verification fails."""
+        if len(free) == 0:
+            return np.zeros((0, 0))
         G = self.system.coupling.block(free, free)
         with warnings.catch_warnings():  # ill-conditioned: verification says whether it will do
             warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
             try:
-                H = scipy.linalg.inv(G, check_finite=False) if len(free) else G
+                H = scipy.linalg.inv(G, check_finite=False)
             except np.linalg.LinAlgError:
                 return np.zeros_like(G)
         return 0.5 * (H + H.T)

@@ -160,7 +160,8 @@ class _OneThread:
 
 
 def _threads() -> list[int]:
-    return [library["num_threads"] for library in _blas().info()]
+    libraries = _blas().lib_controllers
+    return [library.num_threads for library in libraries if library.user_api == "blas"]
 
 
 def _release() -> None:
@@ -209,7 +210,9 @@ def follow_here(
     if begin is None and start.highest and stop is not None:
         t = max(t, ABOVE * stop)
     try:
-        stair, z = phase_one(system, start, t, rng)
+        stair, z = start.stair, start.z
+        if not (start.solved and t >= start.t):
+            stair, z = phase_one(system, start, t, rng)
         if begin is None and not start.highest:
             stair, z, t = climb(system, stair, z, t, stop, rng)
     except WalkEnd as error:
@@ -266,8 +269,14 @@ def _for_try(
     system: StaircaseSystem, again: bool
 ) -> tuple[np.random.Generator, Callable[..., Any]]:
     """Offsets for ties and the engine: of the first walk, or of a second after a failure."""
-    rng = np.random.default_rng(SECOND_SEED if again else SEED)  # same problem, same path
+    seed = _seeds(SECOND_SEED if again else SEED)
+    rng = np.random.Generator(np.random.PCG64(seed))  # same problem, same path
     return rng, make_reference if again and len(system) <= CAREFUL else make_walker
+
+
+@cache
+def _seeds(seed: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed)
 
 
 @dataclass(frozen=True)

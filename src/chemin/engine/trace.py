@@ -99,12 +99,14 @@ class Recorder:
         its pin asks for nothing: a closed tube leaves the sum of multipliers free.
         """
         system = self.system
-        if system is None:
+        if system is None or len(index) == 0:
             return False
         pull, multiplier = system.pull(max(abs(t0), abs(t1))), system.boxed[index]
         size = length if t0 == t1 else max(abs(t0), abs(t1))
         change, after = np.zeros(len(system)), self.z.copy()
         change[index[multiplier]] = size * rate[multiplier]
+        if len(index) == 1 and not self.z.any() and self._alone(index, change, pull, t0):
+            return True
         after[index] += length * rate
         if np.all(np.abs(change) <= NOTHING * np.minimum(self.box, system.pull(t0))):
             return False
@@ -113,6 +115,15 @@ class Recorder:
         terms = system.coupling.magnitude(self.z) + system.coupling.magnitude(change)
         least = np.maximum(NOTHING * pull, UNSEEN * terms)
         return bool(np.any(np.abs(system.coupling.dot(change)[asks]) > least[asks]))
+
+    def _alone(self, index: NDArray[np.int32], change: Floats, pull: float, t0: float) -> bool:
+        """Whether one multiplier that moves, the others being 0, is seen by its own residual."""
+        assert self.system is not None
+        i, coupling = int(index[0]), self.system.coupling
+        if not coupling.semidefinite or i >= coupling.n_rows:
+            return False
+        moved, most = abs(float(change[i])), min(self.box[i], self.system.pull(t0))
+        return moved > NOTHING * most and float(coupling.root[i]) ** 2 * moved > NOTHING * pull
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         self.events.append((t, variable, origin, target, len(self.moves[0])))
@@ -251,7 +262,8 @@ class Trace:
         # How unpenalised variables moved before: the last move that is not a jump.
         before = np.zeros_like(z)
         forward = np.flatnonzero(self.t0 != self.t1)
-        if forward.size:  # or, where there is none, the first of all: nothing changes above it
+        if forward.size and not multiplier.all():
+            # Or, where there is none, the first of all: nothing changes above it.
             at = int(forward[max(int(np.searchsorted(forward, first)) - 1, 0)])
             before[self.moves.entries(at)] = self.moves.final_rate(at)
             before[multiplier] = 0.0
@@ -388,6 +400,8 @@ class Trace:
             return
         pointer = self.moves.pointer
         low, high = int(pointer[first]), int(pointer[last])
+        if low == high and len(self._pinned_move) == 0:
+            return
         index, steps = self.moves.index[low:high], self.moves.ends(slice(first, last))
         some = slice(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
         if some.start < some.stop:
@@ -412,6 +426,18 @@ class Trace:
         for j in range(len(self.moves)):
             self._leap(z, j, j + 1)
             yield z
+
+    def stacked(self) -> Iterator[tuple[int, Floats]]:
+        """`states` by rows, many at a time, each time with the number of the first."""
+        if self._small:
+            yield 0, self._kept
+            return
+        rows: list[Floats] = []
+        for j, z in enumerate(self.states()):
+            rows.append(z.copy())
+            if len(rows) == CHECKPOINT or j == len(self.moves):
+                yield j + 1 - len(rows), np.array(rows)
+                rows = []
 
     @property
     def _small(self) -> bool:

@@ -14,6 +14,7 @@ Ints = NDArray[np.intp]
 
 # A vector with so many times more entries than non-zeros: reading their rows alone is quicker.
 FEW = 8
+STRIP = 512  # rows of a factor whose absolute values are taken at a time, and not kept
 
 
 def _product(A: Floats, v: Floats) -> Floats:
@@ -90,13 +91,25 @@ class LowRankGram:
         return len(self.factor)
 
     def dot(self, v: Floats) -> Floats:
-        return self.factor @ (self.factor.T @ v)
+        if v.ndim > 1:
+            return self.factor @ (self.factor.T @ v)
+        some = np.flatnonzero(v)
+        if len(some) == 0:
+            return np.zeros(len(self))
+        return self.factor @ (v[some] @ self.factor[some])
 
     __matmul__ = dot
 
     def magnitude(self, v: Floats) -> Floats:
         """|Z| |Z'| |v|: what round-off in `dot` is proportional to."""
-        return self.absolute @ (self.absolute.T @ np.abs(v))
+        if v.ndim > 1:
+            return self.absolute @ (self.absolute.T @ np.abs(v))
+        some = np.flatnonzero(v)
+        if len(some) == 0:
+            return np.zeros(len(self))
+        inner = np.abs(v[some]) @ np.abs(self.factor[some])
+        rows = (self.factor[k : k + STRIP] for k in range(0, len(self), STRIP))
+        return np.concatenate([np.abs(part) @ inner for part in rows])
 
     def both(self, v: Floats) -> tuple[Floats, Floats]:
         """A v and |A| |v|."""

@@ -41,6 +41,7 @@ class Start:
     highest: bool = False  # whether it is proven that nothing changes above t
     # How far the residuals of phase one begin from their corners, relative to each other.
     spare: Floats | None = None
+    solved: bool = False  # whether it is the solution from t on
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from .machine import swept
 from .staircase import Floats, Ints, Mask, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
+WIDE = 512  # columns: of more of them, products read those that take part, or strips
 
 
 class Centred:
@@ -36,11 +37,16 @@ class Centred:
         self.intercept = intercept
         self.x_mean, self.y_mean = np.zeros(X.shape[1]), 0.0
         if intercept:
-            self.x_mean, self.y_mean = w @ X / w.sum(), float(np.average(y, weights=w))
-            self.x_mean += w @ (X - self.x_mean) / w.sum()  # to the last digit
+            self.x_mean, self.y_mean = w @ X / w.sum(), float(w @ y / w.sum())
+        self.X = X - self.x_mean
+        if intercept:
+            off = w @ self.X / w.sum()  # to the last digit
+            self.x_mean += off
+            self.X -= off
         self.root, self.total = np.sqrt(w), float(w.sum())
-        root = self.root[:, None]
-        self.X, self.y = root * (X - self.x_mean), self.root * (y - self.y_mean)
+        if np.any(w != 1):
+            self.X *= self.root[:, None]
+        self.y = self.root * (y - self.y_mean)
         length = np.sqrt(np.einsum("ij,ij->j", self.X, self.X))
         before = np.sqrt(length**2 + self.total * self.x_mean**2)
         self.constant = length <= 8 * EPS * before
@@ -65,6 +71,7 @@ class Lasso(Problem):
     criterion = "neg_mean_squared_error"
     per_row = True
     parameter = "lambda"
+    above = 1.01  # times the largest correlation: where a walk begins
 
     def __init__(
         self,
@@ -120,7 +127,8 @@ class Lasso(Problem):
         p = len(self.length)
         pull = self.side * self._correlation / self.price
         largest = float((pull if self.one_sided else np.abs(pull)).max()) / self.unit
-        return Start(np.full(p, ZERO), np.zeros(p), max(1.01 * largest, 0.0) or 1.0, highest=True)
+        t = max(self.above * largest, 0.0) or 1.0
+        return Start(np.full(p, ZERO), np.zeros(p), t, highest=True, solved=True)
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         endless, none = np.full(1, np.inf), np.zeros(len(t))
@@ -138,8 +146,26 @@ class Lasso(Problem):
         return Reading(rows, factor, -self.x_mean * factor, self.y_mean, inverse=False)
 
     def objective(self, c: Columns) -> Floats:
-        r = self.y[:, None] - self.X @ c.coef + self.root[:, None] * self._off(c)
+        return self._objective(c, self.y[:, None] - self._fitted(c.coef)[0])
+
+    def _objective(self, c: Columns, r: Floats) -> Floats:
+        """r: the residuals of the best intercept."""
+        r = r + self.root[:, None] * self._off(c)
         return 0.5 * np.sum(r * r, axis=0) + c.lambda_ * (self.price @ np.abs(c.coef))
+
+    def _fitted(self, coef: Floats) -> tuple[Floats, Floats]:
+        """X b and |X| |b|; of wide data the columns that take part are read."""
+        X = self.X
+        if X.shape[1] > WIDE:
+            some = np.flatnonzero(coef.any(axis=1))
+            X, coef = np.ascontiguousarray(X[:, some]), coef[some]
+        return X @ coef, np.abs(X) @ np.abs(coef)
+
+    def _largest_terms(self, parts: Floats, unit: Floats) -> Floats:
+        """The largest entry of |X|'parts / unit in each column, a strip of columns at a time."""
+        strips = (slice(k, k + WIDE) for k in range(0, self.X.shape[1], WIDE))
+        sizes = (np.abs(self.X[:, s]).T @ parts / unit[s] for s in strips)
+        return np.maximum.reduce([size.max(axis=0) for size in sizes])
 
     def free(self, c: Columns) -> Any:
         return c.coef != 0
@@ -160,18 +186,21 @@ class Lasso(Problem):
         intercept does not enter their correlations: it is judged by itself, by the sum of r.
         """
         unit, b = self.length[:, None] * self.size, c.coef * self.length[:, None] / self.size
-        pull = self.X.T @ (self.y[:, None] - self.X @ c.coef)
+        fitted, parts = self._fitted(c.coef)
+        r, parts = self.y[:, None] - fitted, parts + np.abs(self.y)[:, None]
+        pull = self.X.T @ r
         s = b + pull / unit
         level = c.lambda_ * self.price[:, None] / unit
         soft = np.sign(s) * np.maximum(0.0, np.abs(s) - level)
         if self.one_sided:
             side = self.side[:, None]
             soft = side * np.maximum(0.0, side * s - level)
-        tied = np.abs(c.alpha - c.coef) / np.maximum(np.abs(c.coef).max(axis=0), TINY)
-        violation = np.maximum(np.abs(b - soft).max(axis=0), tied.max(axis=0))
+        violation = np.abs(b - soft).max(axis=0)
+        if c.alpha is not c.coef:
+            tied = np.abs(c.alpha - c.coef) / np.maximum(np.abs(c.coef).max(axis=0), TINY)
+            violation = np.maximum(violation, tied.max(axis=0))
         gap = np.sum(level * unit * np.abs(c.coef) - c.coef * pull, axis=0)
-        parts = np.abs(self.X) @ np.abs(c.coef) + np.abs(self.y)[:, None]
-        floor = EPS * (np.abs(self.X).T @ parts / unit).max(axis=0)
+        floor = EPS * self._largest_terms(parts, unit)
         if self.intercept:
             total, size = float(self.root @ self.root), np.maximum(self.root @ parts, TINY)
             # What has cancelled in the intercept is not known better than to its round-off.
@@ -184,7 +213,9 @@ class Lasso(Problem):
             violation = np.maximum(
                 violation, np.linalg.norm(self.root) * np.abs(c.intercept) / self.size
             )
-        return Certificate(violation, relative(gap, self.objective(c), 0.5 * self.size**2), floor)
+        return Certificate(
+            violation, relative(gap, self._objective(c, r), 0.5 * self.size**2), floor
+        )
 
     def spec(self) -> dict[str, Any]:
         return {

@@ -85,7 +85,14 @@ class Staircases:
 
     def span(self, t: float = 0.0) -> Floats:
         """How far each variable can move along one of its treads at the most, at t."""
-        value = self.value + t * self.slope if self.moving_pins else self.value
+        return self._span(self.value + t * self.slope) if self.moving_pins else self._still_span
+
+    @cached_property
+    def _still_span(self) -> Floats:
+        return self._span(self.value)
+
+    @staticmethod
+    def _span(value: Floats) -> Floats:
         tread, below, above = value[:, 2::2], value[:, 1:-1:2], value[:, 3::2]
         width = min(tread.shape[1], above.shape[1])
         tread, below, above = tread[:, :width], below[:, :width], above[:, :width]

@@ -163,7 +163,10 @@ class Segments(ABC):
             rough = chebyshev.roughness(rows, np.maximum(size, jitter / chebyshev.RESOLVED))
             return rough, (left, right, rows)
 
-        found = _refined(self.cut(levels), look)
+        return self._joined(_refined(self.cut(levels), look))
+
+    def _joined(self, found: list[tuple[Any, ...]]) -> Parts:
+        """Parts from what `_refined` has found: left, right and bend."""
         return Parts.join(
             [
                 Parts(self.u(j, s0), self.u(j, s1), left, right, rows)
@@ -250,6 +253,31 @@ class Projective(Segments):
         """At the pace (level - f0) / (f1 - f0), where the ends are on different sides."""
         j, pace = Straight(self.u0, self.u1, self.f0, self.f1).crossings(level)
         return j, pace / (1.0 - self.bend[j] * (1.0 - pace))
+
+    def parts(self, levels: Sequence[Floats], loss: Summed, square: Floats | None = None) -> Parts:
+        """A quadratic of the pace between two values, with b the segment's own bend:
+
+        bend(s) = (right - left) b / (1 - s b) + (sum square (f1 - f0)^2) (1 - b) / (1 - s b)^2
+        """
+        if len(levels) or square is None:
+            return super().parts(levels, loss, square)
+        first, last = loss(self.f0), loss(self.f1)
+        bent, size = (self.f1 - self.f0) ** 2 @ square, max(first.max(), last.max())
+
+        def look(j: Ints, s0: Floats, s1: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+            b = self.bend[j]
+            p0, p1 = (s * (1.0 - b) / (1.0 - s * b) for s in (s0, s1))
+            left, right = (
+                first[j] * (1 - p) + last[j] * p - bent[j] * p * (1 - p) for p in (p0, p1)
+            )
+            b = ((s1 - s0) * b / (1.0 - s0 * b))[:, None]  # of the part between them
+            left_over = 1.0 - chebyshev.nodes() * b
+            rows = (right - left)[:, None] * b / left_over
+            rows += (bent[j] * (p1 - p0) ** 2)[:, None] * (1.0 - b) / left_over**2
+            rows = chebyshev.fit(rows)
+            return chebyshev.roughness(rows, size), (left, right, rows)
+
+        return self._joined(_refined(self.cut(levels), look))
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ class _Reader:
         t = np.array([start, min(2.0 * start, self.problem.highest_value / self.problem.unit)])
         if t[1] <= start:
             return
-        c = self.problem.columns(self.trace.solutions(t), t)
+        c = self.problem.columns(self.trace.solutions(t, once=True), t)
         f = (cross.T @ c.coef + c.intercept).T
         jumps = np.abs(f[1] - f[0]).max(initial=0.0) > AT_PIN * np.abs(f).max(initial=0.0)
         if jumps or self.terms.roundings:

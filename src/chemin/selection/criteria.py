@@ -15,6 +15,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
@@ -572,6 +573,8 @@ class Run:
             )
 
     def _parallel(self, jobs: Iterable[Any]) -> list[Any]:
+        if effective_n_jobs(self.criterion.n_jobs) == 1:  # what hands jobs over takes longer
+            return [work.function(*given, **named) for work, given, named in jobs]
         return list(Parallel(n_jobs=self.criterion.n_jobs, prefer="threads")(jobs))
 
     def _walks(self) -> tuple[Path, list[Walked]]:

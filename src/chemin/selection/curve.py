@@ -154,9 +154,11 @@ class Curve:
     @cached_property
     def _pieces(self) -> tuple[Floats, Floats]:
         """The minimum of each piece and its u; infinite on pieces that only round-off made."""
-        value, u = self._mean.lowest()
-        narrow = np.diff(self._mean.knots) <= NARROW * np.abs(self._mean.knots[1:])
-        return np.where(narrow & ~narrow.all(), np.inf, value), u
+        f = self._mean
+        narrow = np.diff(f.knots) <= NARROW * np.abs(f.knots[1:])
+        narrow &= ~narrow.all()
+        value, u = f.lowest(float(np.minimum(f.left, f.right)[~narrow].min()))
+        return np.where(narrow, np.inf, value), u
 
     @property
     def minimum(self) -> float:
@@ -337,7 +339,8 @@ class Curve:
             extra = self._one_standard_error()
         else:
             extra = check_positive(tolerance, "tolerance", zero=True, inf=True)
-        low, high = self._below(self.minimum + extra)
+        most = self.minimum + extra
+        low, high = self._below(most)
         cells = self._cells(low, high)
         # Within the cell, which round-off may leave where it has no width.
         middles = np.clip(np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1]), *cells.T)
@@ -346,7 +349,7 @@ class Curve:
         cells, middles = cells[fewest], middles[fewest]
         # Ends may be jumps: a little inside, and only where the middle is not as good.
         first, last = self._stepped(cells[:, 0], cells[:, 1])
-        lowest = self._inside(self._coordinate.to_value(self._pieces[1]))
+        lowest = self._inside(self._coordinate.to_value(self._mean.lowest(most)[1]))
         within = np.any((first[:, None] <= lowest) & (lowest <= last[:, None]), axis=0)
         inner = np.concatenate([middles, lowest[within]])
         ends = np.concatenate([first, last])

@@ -156,9 +156,10 @@ class Piecewise:
 
     # ------------------------------------------------------------------ minima and levels
 
-    def lowest(self) -> tuple[Floats, Floats]:
-        """The minimum of each piece, and its u."""
-        value, s = self._lowest_of_quadratics() if self.is_quadratic else self._lowest_of_any()
+    def lowest(self, most: float = np.inf) -> tuple[Floats, Floats]:
+        """The minimum of each piece, and its u; of its ends where a piece stays above `most`."""
+        quadratic = self.is_quadratic
+        value, s = self._lowest_of_quadratics() if quadratic else self._lowest_of_any(most)
         return value, self.knots[:-1] + s * np.diff(self.knots)
 
     def _lowest_of_quadratics(self) -> tuple[Floats, Floats]:
@@ -174,31 +175,42 @@ class Piecewise:
         vertex = self.left - bend * np.where(convex, inside, 0.0) ** 2
         return np.where(convex, vertex, value), np.where(convex, inside, s)
 
-    def _lowest_of_any(self) -> tuple[Floats, Floats]:
-        """At an end or where the derivative vanishes, whichever is lower."""
-        row, s = chebyshev.roots(chebyshev.derivative(self._polynomials()))
+    def _lowest_of_any(self, most: float) -> tuple[Floats, Floats]:
+        """At an end or where the derivative vanishes, whichever is lower.
+
+        Roots are dear, and few pieces are low enough to be worth them.
+        """
+        ends = np.minimum(self.left, self.right)
+        deep = np.flatnonzero(ends - self._depth <= most)
+        row, s = chebyshev.roots(chebyshev.derivative(self._polynomials(deep)))
         every = np.arange(len(self.left))
-        j = np.concatenate([every, every, row])
+        j = np.concatenate([every, every, deep[row]])
         s = np.concatenate([np.zeros(len(every)), np.ones(len(every)), s])
         value = self.on_piece(j, s)
         first = np.lexsort((value, j))
         first = first[np.searchsorted(j[first], every)]
         return value[first], s[first]
 
-    def _polynomials(self) -> Floats:
-        """Chebyshev coefficients of the values: s (1 - s) = (T_0 - T_2) / 8."""
-        out = widened(np.zeros((len(self.left), 0)), self.bend.shape[1] + 2)
-        out[:, 0] += 0.5 * (self.left + self.right)
-        out[:, 1] += 0.5 * (self.right - self.left)
-        out[:, :-2] -= self.bend / 8
-        for k, column in enumerate(self.bend.T):  # 2 T_2 T_k = T_(k + 2) + T_|k - 2|
+    def _polynomials(self, j: Ints) -> Floats:
+        """Chebyshev coefficients of the values on pieces j: s (1 - s) = (T_0 - T_2) / 8."""
+        left, right, bend = self.left[j], self.right[j], self.bend[j]
+        out = widened(np.zeros((len(j), 0)), bend.shape[1] + 2)
+        out[:, 0] += 0.5 * (left + right)
+        out[:, 1] += 0.5 * (right - left)
+        out[:, :-2] -= bend / 8
+        for k, column in enumerate(bend.T):  # 2 T_2 T_k = T_(k + 2) + T_|k - 2|
             out[:, k + 2] += column / 16
             out[:, abs(k - 2)] += column / 16
         return out
 
     def highest(self) -> Floats:
         """A bound from above on the values of each piece, and on how far they fall below it."""
-        return np.maximum(self.left, self.right) + 0.25 * np.abs(self.bend).sum(axis=1)
+        return np.maximum(self.left, self.right) + self._depth
+
+    @property
+    def _depth(self) -> Floats:
+        """How far a piece may be from its chord: s (1 - s) is a quarter at the most."""
+        return 0.25 * np.abs(self.bend).sum(axis=1)
 
     def below(self, most: float, among: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Intervals of u, each within one of the pieces `among`, with values of at most `most`."""
@@ -214,17 +226,19 @@ class Piecewise:
 
     def _below_of_any(self, most: float) -> tuple[Ints, Floats]:
         """Between roots of value = most, where the middle is low enough; and the minima alone."""
-        rows = self._polynomials()
+        every = np.arange(len(self.left))
+        low = np.minimum(self.left, self.right) - self._depth <= most
+        crossed = np.flatnonzero(low & (self.highest() >= most))
+        rows = self._polynomials(crossed)
         rows[:, 0] -= most
         row, s = chebyshev.roots(rows)
-        every = np.arange(len(self.left))
-        j = np.concatenate([every, every, row])
+        j = np.concatenate([every, every, crossed[row]])
         s = np.concatenate([np.zeros(len(every)), np.ones(len(every)), s])
         order = np.lexsort((s, j))
         j, s = j[order], s[order]
         inner = np.flatnonzero(j[1:] == j[:-1])
         good = self.on_piece(j[inner], 0.5 * (s[inner] + s[inner + 1])) <= most
-        value, u = self.lowest()
+        value, u = self.lowest(most)
         low = np.flatnonzero(value <= most)
         place = self._place(low, u[low])
         first, last = s[inner[good]], s[inner[good] + 1]
