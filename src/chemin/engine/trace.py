@@ -524,7 +524,7 @@ class Trace:
             rows of a block = (z before the block)'phi + (changes since the block began)'phi
         """
         z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
-        size, last = np.diff(self.moves.pointer), None
+        size, last = np.diff(self.moves.pointer), np.empty(0)
         for first in range(0, len(self.moves), CHECKPOINT):
             block = slice(first, min(first + CHECKPOINT, len(self.moves)))
             n = block.stop - block.start
@@ -536,7 +536,7 @@ class Trace:
             so_far[row, place[index]] = self.moves.ends(block)
             np.cumsum(so_far, axis=0, out=so_far)
             out = so_far @ phi[moved]
-            fresh = last is None or (first // CHECKPOINT) % AFRESH == 0
+            fresh = (first // CHECKPOINT) % AFRESH == 0
             out += z @ phi if fresh else last
             yield Image(self.moves, block, phi, out, z.copy(), moved, so_far)
             z[moved] += so_far[-1]
