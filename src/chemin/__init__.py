@@ -46,6 +46,7 @@ from .models import (
     margins,
 )
 from .path import Path, Solution, load
+from .selection import nu_svr_surface, svr_surface
 
 try:
     __version__ = version("chemin")
@@ -90,6 +91,7 @@ __all__ = [
     "margin_bound",
     "margins",
     "nu_svr_path",
+    "nu_svr_surface",
     "one_class_path",
     "quadratic_svc_path",
     "quadratic_svr_path",
@@ -98,4 +100,5 @@ __all__ = [
     "selection",
     "svc_path",
     "svr_path",
+    "svr_surface",
 ]

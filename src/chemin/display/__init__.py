@@ -7,5 +7,12 @@ from .comparison import ComparisonDisplay
 from .curve import CurveDisplay
 from .descent import DescentDisplay
 from .path import PathDisplay
+from .surface import SurfaceDisplay
 
-__all__ = ["ComparisonDisplay", "CurveDisplay", "DescentDisplay", "PathDisplay"]
+__all__ = [
+    "ComparisonDisplay",
+    "CurveDisplay",
+    "DescentDisplay",
+    "PathDisplay",
+    "SurfaceDisplay",
+]

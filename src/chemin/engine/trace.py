@@ -547,25 +547,25 @@ class Trace:
 
         A move changes few variables, so a block needs few rows of phi:
 
-            rows of a block = (z before the block)'phi + cumulated (moves of the block)'phi
+            rows of a block = (z before the block)'phi + (changes since the block began)'phi
         """
         z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
-        size, last = np.diff(self.moves.pointer), None
+        size, last = np.diff(self.moves.pointer), np.empty(0)
         for first in range(0, len(self.moves), CHECKPOINT):
             block = slice(first, min(first + CHECKPOINT, len(self.moves)))
             n = block.stop - block.start
             index = self.moves.index[self.moves.pointer[first] : self.moves.pointer[block.stop]]
             moved = np.flatnonzero(np.bincount(index, minlength=len(z)))
             place[moved] = np.arange(len(moved))
-            steps = np.zeros((n + 1, len(moved)))
+            so_far = np.zeros((n + 1, len(moved)))
             row = 1 + np.repeat(np.arange(n), size[block])
-            steps[row, place[index]] = self.moves.ends(block)
-            out = steps @ phi[moved]
-            fresh = last is None or (first // CHECKPOINT) % AFRESH == 0
-            out[0] = z @ phi if fresh else last
-            np.cumsum(out, axis=0, out=out)
-            yield Image(self.moves, block, phi, out, z.copy(), moved, steps)
-            z[moved] += steps.sum(axis=0)
+            so_far[row, place[index]] = self.moves.ends(block)
+            np.cumsum(so_far, axis=0, out=so_far)
+            out = so_far @ phi[moved]
+            fresh = (first // CHECKPOINT) % AFRESH == 0
+            out += z @ phi if fresh else last
+            yield Image(self.moves, block, phi, out, z.copy(), moved, so_far)
+            z[moved] += so_far[-1]
             last = out[-1].copy()
 
 
@@ -584,12 +584,12 @@ class Image:
     ends: Floats  # (moves of the block + 1, columns): z'phi before, between and after them
     z: Floats  # before the block
     moved: Ints  # the variables that change in it
-    steps: Floats  # (moves of the block + 1, moved): by how much each move changes them
+    so_far: Floats  # (moves of the block + 1, moved): by how much they have changed
 
     def solutions(self, k: int, parts: Floats) -> Floats:
         """z at parts of the k-th move of the block, one column each."""
         z = self.z.copy()
-        z[self.moved] += self.steps[: k + 1].sum(axis=0)
+        z[self.moved] += self.so_far[k]
         j = self.block.start + k
         out = np.tile(z[:, None], len(parts))
         out[self.moves.entries(j)] += self.moves.change(j, parts).T

@@ -184,6 +184,7 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def _finish(self, state: _State) -> None:
         best = state.best
+        best.finish()
         assert best.family is not None and best.curve is not None
         self.n_splits_ = len(state.splits)
         self.best_params_, self.best_index_ = best.params, state.tried.index(best)
@@ -384,7 +385,7 @@ def _results(tried: Sequence[Candidate]) -> dict[str, Any]:
 # ---------------------------------------------------------------------- gamma="path"
 
 WIDEST = 1e2  # gamma="path" looks so far to both sides of "scale", a value a decade first
-FIRST, THEN = 5, 5
+FIRST, THEN = 5, 3
 
 
 def search_width(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> dict[str, Any]:

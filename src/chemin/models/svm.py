@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.svm import SVC, SVR, NuSVR
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
@@ -21,6 +21,7 @@ from ..path import Path, Solution
 from ..selection import Family
 from ..selection.classes import CODINGS
 from ..selection.several import ClassFamily, Paths
+from ..selection.surface import OTHER, Surface, ends_of, first_values
 from ._base import PathEstimator
 from ._probability import METHODS, calibrated
 
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 # LIBSVM stops at this violation of optimality, or at what round-off allows.
 TIGHT = 1e-10
 ABOVE_FLOOR = 100.0
+FIRST_LINES = 5  # in lambda, where epsilon or nu is chosen too
 OF_LIBSVM = ("linear", "poly", "rbf", "sigmoid")  # kernels; others are handed over as functions
 
 
@@ -450,9 +452,35 @@ class _PathRegressor(RegressorMixin, _PathMachine):
     ) -> Self:
         """Choose lambda and learn the model; the parameters are those of `PathSVC.fit`."""
         with self._whole_or_nothing():
+            if _is_path(self._tube):
+                return self._on_plane(X, y, sample_weight, groups)
             if _is_path(self.gamma):
                 return self._search(X, y, sample_weight, groups)
             self._choose(*self._checked(X, y), sample_weight, groups)
+        return self
+
+    @property
+    def _tube(self) -> Any:
+        """epsilon or nu, as it was given."""
+        return getattr(self, OTHER[self._problem])
+
+    def _on_plane(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        """Choose epsilon or nu too: exact lines in it and in lambda, until neither improves."""
+        other = OTHER[self._problem]
+        if _is_path(self.gamma):
+            raise ValueError(f"gamma and {other} cannot both be 'path': give one of them a value")
+        points, target = self._checked(X, y)
+        low, high = ends_of(other, target)
+        plain = clone(self).set_params(**{other: high})
+        whole = plain._family_of(points, target, sample_weight)
+
+        def make(value: float) -> Family:
+            return whole.at(**{other: value})
+
+        self.surface_ = Surface(self._criterion(groups), make, other)
+        self.surface_.follow(first_values(other, low, high, FIRST_LINES), (low, high))
+        best = self.surface_.best
+        self._adopt(best.family, best.curve)
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -471,12 +499,20 @@ class PathSVR(_PathRegressor):
 
     Parameters
     ----------
-    epsilon : float, >= 0
-        Half the width of the tube, in units of y.
+    epsilon : float, >= 0, or "path"
+        Half the width of the tube, in units of y. "path" chooses it too, between half the range of
+        y and a thousandth of that: `chemin.svr_surface`.
     scoring : str, callable or None
         Default: neg_mean_squared_error. See `chemin.selection.CrossValidation`.
 
     The other parameters and attributes are those of `PathSVC`.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        Half the width of the tube.
+    surface_ : Surface
+        With epsilon="path": the lines that were followed.
 
     Examples
     --------
@@ -492,7 +528,7 @@ class PathSVR(_PathRegressor):
     def __init__(
         self,
         *,
-        epsilon: float = 0.1,
+        epsilon: Any = 0.1,
         kernel: Any = "rbf",
         gamma: Any = "scale",
         degree: int = 3,
@@ -527,9 +563,14 @@ class PathSVR(_PathRegressor):
     def _spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept, "epsilon": self.epsilon}
 
+    def _learn(self, family: Family, solution: Solution) -> None:
+        super()._learn(family, solution)
+        assert solution.epsilon is not None
+        self.epsilon_ = solution.epsilon
+
     def to_sklearn(self) -> SVR:
         """The chosen model as sklearn.svm.SVR(C=C_), fitted on the same rows and weights."""
-        return self._hand_over(partial(SVR, epsilon=self.epsilon))
+        return self._hand_over(partial(SVR, epsilon=self.epsilon_))
 
 
 class PathNuSVR(_PathRegressor):
@@ -541,9 +582,9 @@ class PathNuSVR(_PathRegressor):
 
     Parameters
     ----------
-    nu : float in (0, 1]
+    nu : float in (0, 1], or "path"
         At most this share of the points lies outside the tube, and at least this share are support
-        vectors (where the tube is open).
+        vectors (where the tube is open). "path" chooses it too: `chemin.nu_svr_surface`.
     scoring : str, callable or None
         Default: neg_mean_squared_error. See `chemin.selection.CrossValidation`.
 
@@ -555,6 +596,8 @@ class PathNuSVR(_PathRegressor):
         The nu of the chosen solution.
     epsilon_ : float
         Half the width of its tube, in units of y.
+    surface_ : Surface
+        With nu="path": the lines that were followed.
 
     Examples
     --------
@@ -570,7 +613,7 @@ class PathNuSVR(_PathRegressor):
     def __init__(
         self,
         *,
-        nu: float = 0.5,
+        nu: Any = 0.5,
         kernel: Any = "rbf",
         gamma: Any = "scale",
         degree: int = 3,
@@ -612,4 +655,4 @@ class PathNuSVR(_PathRegressor):
 
     def to_sklearn(self) -> NuSVR:
         """The chosen model as sklearn.svm.NuSVR(nu=nu_, C=C_), on the same rows and weights."""
-        return self._hand_over(partial(NuSVR, nu=self.nu))
+        return self._hand_over(partial(NuSVR, nu=self.nu_))

@@ -19,6 +19,7 @@ from .parts import Parts, bends
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 Summed = Callable[[Floats], Floats]  # f of shape (k, m) -> a weighted sum of losses, shape (k,)
 
 # A segment is halved at most so often before a polynomial must do.
@@ -126,6 +127,16 @@ class Segments(ABC):
         some = s1 > s0
         return j[some], s0[some], s1[some]
 
+    def sides(self) -> tuple[Ints, Floats, Floats, Bools]:
+        """Segments cut wherever f passes 0, and whether f > 0 between: shape (pieces, m)."""
+        j, s0, s1 = self.cut([np.zeros(1)])
+        return j, s0, s1, self.at(j, 0.5 * (s0 + s1)) > 0
+
+    def vanishes(self, j: Ints) -> Bools:
+        """Points at which f = 0 on all of one of these segments: shape (m,)."""
+        places = (self.at(j, np.full(len(j), s)) for s in (0.0, 0.5, 1.0))
+        return np.asarray(np.logical_and.reduce([f == 0 for f in places]).any(axis=0))
+
     # ------------------------------------------------------------------ sums of losses
 
     def constant(self, levels: Sequence[Floats], loss: Summed) -> Parts:
@@ -221,6 +232,21 @@ class Straight(Segments):
         j, i = np.nonzero((r0 > 0) != (r1 > 0))
         first, last = r0[j, i], r1[j, i]
         return j, first / (first - last)
+
+    def sides(self) -> tuple[Ints, Floats, Floats, Bools]:
+        """From both ends at once where a segment is whole: most are."""
+        j, s0, s1 = self.cut([np.zeros(1)])
+        up = (self.f0 + self.f1 > 0)[j]
+        some = np.flatnonzero((s0 > 0) | (s1 < 1))
+        up[some] = self.at(j[some], 0.5 * (s0 + s1)[some]) > 0
+        return j, s0, s1, up
+
+    def vanishes(self, j: Ints) -> Bools:
+        """At both ends of one of these segments."""
+        zero = self.f0 == 0
+        if not zero.any():
+            return np.zeros(zero.shape[1], bool)
+        return np.asarray((zero & (self.f1 == 0))[j].any(axis=0))
 
     def parts(self, levels: Sequence[Floats], loss: Summed, square: Floats | None = None) -> Parts:
         """Affine, or quadratic with bend = sum square (f1 - f0)^2."""

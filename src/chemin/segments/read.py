@@ -173,36 +173,39 @@ class _Reader:
         is_open = suspect[self.open(middle, 0.5 * (t0 + t1)[suspect])]
         keep = t0 != t1
         keep[is_open] = False
-        f0, f1, end = self._ends(image, t0, t1)
-        if self.straight:
-            u0, u1, z_sum = self.scale(t0[keep]), self.scale(end[keep]), self._sums(image)
-            first = self.rounded(f0[keep], z_sum[:-1][keep], u0)
-            yield Straight(u0, u1, first, self.rounded(f1[keep], z_sum[1:][keep], u1))
-        elif self.bend is not None:
+        f, end = self._ends(image, t0, t1)
+        if self.straight or self.bend is not None:
             u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
-            bend = self.bend[image.block][keep]
-            yield Projective(u0, u1, f0[keep][:, :-1], f1[keep][:, :-1], bend)
+            g = f[:, :-1]
+            if self.straight:
+                g = self.rounded(f, self._sums(image), self.scale(np.append(t0[:1], end)))
+            f0, f1 = (g[:-1], g[1:]) if keep.all() else (g[:-1][keep], g[1:][keep])
+            if self.bend is None:
+                yield Straight(u0, u1, f0, f1)
+            else:
+                yield Projective(u0, u1, f0, f1, self.bend[image.block][keep])
         elif keep.any():
             yield self._curved(image, np.flatnonzero(keep), t0, t1)
         for k in is_open:
             z = self._on_move(image, int(k), t0[k], t1[k])
-            yield self._cut(z, t0[k], end[k], f0[k], f1[k])
+            yield self._cut(z, t0[k], end[k], f[k], f[k + 1])
 
     def _sums(self, image: Image) -> Floats:
         """The sum of |factor z| before, between and after the moves of a block."""
-        moved = np.abs(image.z[image.moved] + np.cumsum(image.steps, axis=0))
-        rest = np.delete(self.size * np.abs(image.z), image.moved).sum()
-        return np.asarray(moved @ self.size[image.moved] + rest)
+        moved, size = image.moved, self.size[image.moved]
+        rest = self.size @ np.abs(image.z) - size @ np.abs(image.z[moved])
+        return np.asarray(np.abs(image.z[moved] + image.so_far) @ size + rest)
 
-    def _ends(self, image: Image, t0: Floats, t1: Floats) -> tuple[Floats, Floats, Floats]:
-        """f at the ends of straight moves, and where they end."""
-        f0, f1 = self.read(image.ends[:-1], t0), self.read(image.ends[1:], t1)
-        if not (self.reading.inverse and t1[-1] == 0):
-            return f0, f1, t1
+    def _ends(self, image: Image, t0: Floats, t1: Floats) -> tuple[Floats, Floats]:
+        """f before, between and after straight moves, and where they end."""
+        t = np.append(t0[:1], t1)
+        f = self.read(image.ends, t)
+        if not (self.reading.inverse and t[-1] == 0):
+            return f, t1
         # f is bounded, so on the way to t = 0 it stands still: half of the way tells all.
-        last = t1 == 0
-        f1[last] = f0[last]
-        return f0, f1, np.where(last, 0.5 * t0, t1)
+        last = int(np.argmax(t == 0))
+        f[last:] = f[last - 1] if last else self.reading.shift
+        return f, np.where(t1 == 0, 0.5 * t0, t1)
 
     def _curved(self, image: Image, moves: Ints, t0: Floats, t1: Floats) -> Curved:
         """Moves that are not straight; one that ends at u = infinity is told octave by octave."""

@@ -50,6 +50,10 @@ class Terms:
         """
         if not self.roundings:
             return f
+        if not f.size or np.abs(f).min() > self.roundings * EPS * np.max(
+            self._size(np.max(coef_sum), np.max(largest))
+        ):  # nothing is that small
+            return f
         zero = np.abs(f) <= self.roundings * EPS * self._size(coef_sum, largest)
         return np.where(zero, 0.0, f)
 

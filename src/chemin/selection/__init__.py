@@ -18,6 +18,7 @@ from .losses import EXACT
 from .machines import MachineCriterion, TunedWidths, machine_folds, tune_widths
 from .on_path import LeaveOneOutOnPath
 from .several import ClassFamily, Paths
+from .surface import Line, Surface, nu_svr_surface, svr_surface
 from .tunable import Folds, kernel_ridge_folds, logistic_folds
 from .tuning import QuadraticCriterion, SmoothCriterion, Tuned, tune
 
@@ -38,11 +39,13 @@ __all__ = [
     "InformationCriterion",
     "LeaveOneOut",
     "LeaveOneOutOnPath",
+    "Line",
     "MachineCriterion",
     "Paths",
     "QuadraticCriterion",
     "SmoothCriterion",
     "Split",
+    "Surface",
     "Trial",
     "Tuned",
     "TunedWidths",
@@ -51,6 +54,8 @@ __all__ = [
     "kernel_ridge_folds",
     "logistic_folds",
     "machine_folds",
+    "nu_svr_surface",
+    "svr_surface",
     "tune",
     "tune_widths",
 ]

@@ -374,11 +374,11 @@ class Work:
         if not np.isfinite(path.start):
             return replace(so_far, complete=False, reason=path.reason)
         more = self._judged(trial, path)
-        assert so_far.loss is not None and more.loss is not None
+        assert so_far.loss is not None and more.loss is not None and more.span is not None
         return replace(
             more,
             start=so_far.start,
-            span=so_far.span,
+            span=replace(more.span, start=so_far.start),
             loss=so_far.loss.joined(more.loss),
             undecided=max(so_far.undecided, more.undecided),
         )
@@ -503,10 +503,31 @@ class Run:
             return curve
         return self._curve(path, walks, goes_on=self._goes_on(path, walks, curve.range[0]))
 
-    def of_folds(self) -> Curve:
-        """The curve of walks that are known, without the path on all rows; parameter lambda."""
+    def of_folds(self, limit: float) -> Curve:
+        """The curve of walks that are known, without the path on all rows.
+
+        They are carried on together, in `walks` itself, while the loss is below the limit and still
+        falls at their end.
+        """
         assert self.walks is not None
-        return self._curve(self.walks[0].span, self.walks)  # type: ignore[arg-type]
+        while True:
+            span: Any = self.walks[0].span
+            curve = self._curve(span, self.walks)
+            if not self._is_worth_more(curve, span, self.walks, limit):
+                return curve
+            self.walks[:] = self._carried_on(self.walks, ONWARD * curve.range[0])
+
+    def _is_worth_more(self, curve: Curve, span: Span, walks: list[Walked], limit: float) -> bool:
+        """Whether walks of folds alone are to be carried on; see `of_folds`."""
+        low = curve.range[0]
+        if not self.family.walk_on or span.problem.closed or span.stop > span.start:
+            return False
+        if not all(walk.complete for walk in walks):
+            return False
+        deep = not ONWARD * low >= (1 - SAME) * DEEPEST * span.start
+        if deep or curve.minimum >= limit or not curve.falls_below(WELL_INSIDE * low):
+            return False
+        return self.works[0].has_events(self.trials[0], walks[0], 0.0)
 
     def _curve(self, path: Path, walks: list[Walked], **more: Any) -> Curve:
         """The curve of what has been walked."""
@@ -547,9 +568,15 @@ class Run:
 
     def _further(self, path: Path, walks: list[Walked], stop: float) -> tuple[Path, list[Walked]]:
         """All paths carried on to another stop."""
-        jobs = self._jobs(walks, "walk_on", stop)
-        found = self._parallel([delayed(path.further)(stop), *jobs])
-        return found[0], found[1:]
+        return path.further(stop), self._carried_on(walks, stop)
+
+    def _carried_on(self, walks: list[Walked], stop: float) -> list[Walked]:
+        """The walks of all trials carried on to another stop, those that end above it."""
+        short = [k for k, w in enumerate(walks) if w.complete and w.stop > stop * (1 + SAME)]
+        jobs, out = self._jobs(walks, "walk_on", stop), list(walks)
+        for k, walked in zip(short, self._parallel(jobs[k] for k in short)):
+            out[k] = walked
+        return out
 
     def _goes_on(self, path: Path, walks: list[Walked], low: float) -> bool:
         """Whether a path has events below the range."""
@@ -593,14 +620,12 @@ class Run:
         walks = found if self.walks is None else list(self.walks)
         if np.isnan(path.start):
             raise ValueError(f"the path on all rows is empty: {path.reason}")
-        if self.family.stop is None:
-            wanted = path.stop * (1 + SAME)
-            short = [k for k, w in enumerate(walks) if w.complete and w.stop > wanted]
-            on = self._jobs(walks, "walk_on", path.stop)
-            again = self._parallel(on[k] for k in short)
-            for k, walked in zip(short, again):
-                walks[k] = walked
-        return path, walks
+        if self.family.stop is not None:
+            return path, walks
+        reached = max(walk.stop for walk in walks)
+        if self.walks is not None and reached < path.stop <= path.start:
+            path = path.further(reached)  # as far as the race took the folds
+        return path, self._carried_on(walks, path.stop)
 
     def _range(self, full: Path, walks: list[Walked]) -> tuple[float, float, float]:
         """Where every path has been, and the largest start."""

@@ -268,6 +268,14 @@ class Curve:
         error = float(error) if np.isfinite(error) else 0.0
         return bool(np.max(self(below)) >= self.minimum + rise * error)
 
+    def falls_below(self, value: float) -> bool:
+        """Whether the minimum is met nowhere from a value on, and is not 0."""
+        if self.exact and self.minimum <= 0:
+            return False
+        loss, u = self._pieces
+        least = loss <= self.minimum + FLAT * abs(self.minimum)
+        return bool(np.max(self._coordinate.to_value(u[least])) < value)
+
     # ------------------------------------------------------------------ other choices
 
     def one_se(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from inspect import Parameter, signature
@@ -91,7 +92,7 @@ class Family:
             )
         options = settled | options
         similar = _taken(options, KERNEL_OPTIONS) if self.problem.has_kernel else {}
-        self.options = {"start": None, "stop": None, "max_events": None}
+        self.options: dict[str, Any] = {"start": None, "stop": None, "max_events": None}
         self.options |= _taken(options, WALK_OPTIONS)
         self.class_weight = options.pop("class_weight", None) if self.classifier else None
         self.spec = make_spec(self.name, **options)
@@ -158,6 +159,15 @@ class Family:
     @cached_property
     def _without_gram(self) -> bool:
         return self.kernel is None or self.kernel.factor(self.X) is not None
+
+    def at(self, **given: float) -> Family:
+        """The same family at other values of what does not move; it shares the kernel matrix."""
+        self.prepare()
+        other = copy(self)
+        vars(other).pop("path", None)
+        other.options = dict(self.options)
+        other.spec = make_spec(self.name, **(self.spec | given))
+        return other
 
     def know_gram(self, gram: Floats) -> None:
         """Take a kernel matrix that was computed elsewhere."""

@@ -114,14 +114,14 @@ class _Signs:
 
 
 def _positive(blocks: Iterable[Segments], u_start: float, m: int) -> _Signs:
-    zero, low, high, up, undecided = np.zeros(m), [], [], [], np.zeros(m, bool)
+    low, high, up, undecided = [], [], [], np.zeros(m, bool)
     for block in blocks:
-        j, s0, s1 = block.cut([zero])
+        j, s0, s1, positive = block.sides()
         ends = np.sort([block.u(j, s0), block.u(j, s1)], axis=0)
         low.append(ends[0])
         high.append(ends[1])
-        up.append(block.at(j, 0.5 * (s0 + s1)) > 0)
-        undecided |= ZeroOne(zero).undecided(block, u_start)
+        up.append(positive)
+        undecided |= ZeroOne(np.zeros(m)).undecided(block, u_start)
     u0, u1, positive = np.concatenate(low), np.concatenate(high), np.concatenate(up)
     order = np.argsort(u0, kind="stable")
     order = order[(u1 > u0)[order]]

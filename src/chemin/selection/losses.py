@@ -57,15 +57,16 @@ class ZeroOne(PointLoss):
         return np.asarray((f > 0) != (self.y > 0), dtype=float)
 
     def parts(self, block: Segments, omega: Floats) -> Parts:
-        return block.constant([np.zeros(len(self.y))], lambda f: ((f > 0) != (self.y > 0)) @ omega)
+        j, s0, s1, up = block.sides()
+        value = (up != (self.y > 0)) @ omega
+        return Parts(block.u(j, s0), block.u(j, s1), value, value, np.zeros((len(j), 0)))
 
     def undecided(self, block: Segments, u_start: float) -> NDArray[np.bool_]:
         largest = np.maximum(np.maximum(np.abs(block.u0), np.abs(block.u1)), u_start)
         every = np.flatnonzero(np.abs(block.u1 - block.u0) > STRETCH * largest)
         if len(every) == 0:
             return np.zeros(1, bool)
-        places = (block.at(every, np.full(len(every), s)) for s in (0.0, 0.5, 1.0))
-        return np.logical_and.reduce([f == 0 for f in places]).any(axis=0)
+        return block.vanishes(every)
 
 
 @dataclass(frozen=True)

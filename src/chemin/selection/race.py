@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from .criteria import WELL_INSIDE, Criterion, Run, Trial, Walked, Work
+from .criteria import Criterion, Run, Trial, Walked, Work
 from .curve import Curve
 from .family import Family, Rows
 from .piecewise import total
@@ -78,14 +78,16 @@ class Candidate:
             self.walks += workers(delayed(work.walk)(trial) for work, trial in some)
             if len(self.walks) < len(trials) and best is not None and self._behind(best):
                 return
-        # The path on all rows, and the way further down, for those alone that may be the best.
-        self.curve = Run(self.criterion, works[0].family, works, trials, self.walks).of_folds()
-        error = np.nan_to_num(self.curve.standard_error(self.curve.minimiser))
-        near = self.curve.minimum <= limit + error and not self.curve.is_inside(WELL_INSIDE, RISE)
-        if self.curve.minimum < limit or near:
-            self.family = self.whole()
-            run = Run(self.criterion, self.family, works, trials, self.walks, RISE)
-            self.curve = run.curve()
+        # The way further down for those alone that may be the best.
+        run = Run(self.criterion, works[0].family, works, trials, self.walks)
+        self.curve = run.of_folds(limit)
+
+    def finish(self) -> None:
+        """Walk the path on all rows: of the best candidate alone."""
+        self.family = self.whole()
+        works = [Work.of(fold.family, self.criterion) for fold in self.folds]
+        trials = [fold.trial for fold in self.folds]
+        self.curve = Run(self.criterion, self.family, works, trials, self.walks, RISE).curve()
 
     @property
     def loss(self) -> float:
