@@ -126,6 +126,15 @@ def test_parameters_of_scikit_learn():
     assert model.kernel.left.scale == 5.0 and kernel.left.scale == 2.0
 
 
+def test_parameters_set_after_fit_change_nothing_learned():
+    """Oracle: predictions and path before `set_params`."""
+    y = np.where(X[:, 0] > 0, 1, -1)
+    for model in (chemin.PathSVC(kernel=RBF(0.4), cv=3), chemin.KernelPerceptron(kernel=RBF(0.4))):
+        before = model.fit(X, y).decision_function(Y)
+        model.set_params(kernel__gamma=5.0)
+        np.testing.assert_array_equal(model.decision_function(Y), before)
+
+
 def test_a_clone_keeps_its_transformer_fitted():
     """Oracle: the same matrix."""
     kernel = a.after(StandardScaler().fit(X))

@@ -131,8 +131,8 @@ class _PathMachine(PathEstimator):
 
     @property
     def _settled(self) -> bool:
-        """Whether gamma is a number: the kernel is then the same in all folds."""
-        return not isinstance(self.gamma, str)
+        """Whether gamma is a number, or a kernel has its own: it is the same in all folds."""
+        return isinstance(self.kernel, Kernel) or not isinstance(self.gamma, str)
 
     def _hand_over(self, make: Any) -> Any:
         """A model of scikit-learn with the same kernel and C, fitted to what LIBSVM can reach."""

@@ -234,7 +234,8 @@ class Family:
 
     def kernel_on(self, rows: Rows, weight: Floats | None = None) -> Kernel | None:
         """The kernel of the path on some rows: gamma="scale" is taken from them."""
-        if self.kernel is None or self._similar.get("gamma", "scale") != "scale":
+        given = isinstance(self._similar.get("kernel"), Kernel)
+        if self.kernel is None or given or self._similar.get("gamma", "scale") != "scale":
             return self.kernel
         return make_kernel(
             **self._similar, X=self.X[rows], sample_weight=self._weights(rows, weight)
