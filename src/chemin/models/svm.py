@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_labels, check_target, check_two_classes
-from ..kernels import Kernel
+from ..kernels import Kernel, parts_of
 from ..path import Path, Solution
 from ..selection import Family
 from ..selection.classes import CODINGS
@@ -97,6 +97,10 @@ class _PathMachine(PathEstimator):
     def _f(self, X: ArrayLike) -> Floats:
         """f of each problem, one column each."""
         points = self._inputs(X)
+        parts = parts_of(points.shape[0], len(self.support_))
+        return np.vstack([self._part_of_f(points[some]) for some in parts])
+
+    def _part_of_f(self, points: Any) -> Floats:
         if self._precomputed:
             cross = points[:, self.support_]
         elif len(self.support_) == 0:
