@@ -4,11 +4,13 @@ import clarabel
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import make_classification, make_friedman1
+from sklearn.datasets import load_iris, make_classification, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC, SVR
 
-from chemin import MKLClassifier, MKLRegressor
+from chemin import MKLClassifier, MKLRegressor, PathSVC
 from chemin.kernels import RBF, Linear, Spectrum
 
 KERNELS = [Linear(), RBF(0.05), RBF(1.0), RBF(0.3).on([0, 1]), RBF(0.3).on(5)]
@@ -151,6 +153,72 @@ def test_baselines(labels):
     for model in (uniform, aligned):
         assert model.objective_ >= learned.objective_ * (1 - 1e-6)
         assert model.objective_ * (1 - model.gap_) <= learned.objective_ * (1 + 1e-6)
+
+
+def three_classes():
+    X, y = load_iris(return_X_y=True)
+    return X[::2], np.array(["setosa", "versicolor", "virginica"])[y[::2]]
+
+
+IRIS = [Linear(), RBF(0.1), RBF(1.0), RBF(1.0).on(2), RBF(1.0).on(1)]
+
+
+@pytest.mark.parametrize("norm", [1.0, 2.0])
+def test_several_classes_share_the_weights(norm):
+    """Oracle: SVC, a class against the rest: no feasible weights have a smaller sum than J - gap;
+    and at the weights found the sum is J.
+    """
+    X, y = three_classes()
+    model = MKLClassifier(IRIS, norm=norm).fit(X, y)
+    assert model.gap_ <= 1e-6 and model.weights_.shape == (5,)
+    matrices, rng = stack(IRIS, X), np.random.default_rng(0)
+
+    def value(d):
+        K, total = np.tensordot(d, matrices, axes=1), 0.0
+        for one in model.classes_:
+            svc = SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(K, y == one)
+            c = np.zeros(len(y))
+            c[svc.support_] = svc.dual_coef_[0]
+            margin = np.where(y == one, 1, -1) * (K @ c + svc.intercept_)
+            total += 0.5 * c @ K @ c + np.maximum(0, 1 - margin).sum()
+        return total
+
+    assert value(model.weights_) == pytest.approx(model.objective_, rel=1e-5)
+    for _ in range(10):
+        d = rng.exponential(size=5) ** 2
+        assert value(d / np.linalg.norm(d, norm)) >= model.objective_ * (1 - 1e-6)
+
+
+def test_several_classes_predict_by_the_largest():
+    """Oracle: f by the sum of kernels; one kernel is SVC, a class against the rest."""
+    X, y = three_classes()
+    model = MKLClassifier(IRIS, C=5.0).fit(X, y)
+    f = model.decision_function(X)
+    cross = model.kernel_.cross(X, model.support_vectors_)
+    np.testing.assert_allclose(f, cross @ model.dual_coef_.T + model.intercept_, atol=1e-10)
+    assert f.shape == (len(X), 3) and model.score(X, y) > 0.95
+    np.testing.assert_array_equal(model.predict(X), model.classes_[f.argmax(axis=1)])
+    one = MKLClassifier([RBF(0.3)], C=2.0, normalise=False).fit(X, y)
+    rest = OneVsRestClassifier(SVC(gamma=0.3, C=2.0, tol=1e-8)).fit(X, y)
+    np.testing.assert_allclose(one.decision_function(X), rest.decision_function(X), atol=1e-5)
+    for options in ({"weighting": "alignment"}, {"class_weight": "balanced"}):
+        assert MKLClassifier(IRIS, **options).fit(X, y).score(X, y) > 0.9
+    with pytest.raises(ValueError, match="all rows of class 'setosa' have weight 0"):
+        MKLClassifier(IRIS).fit(X, y, sample_weight=y != "setosa")
+
+
+def test_a_chosen_C(labels):
+    """Oracle: cross_val_score at each C, and SVC with the learned kernel at the path's own C."""
+    X, y = labels
+    parts = KERNELS[:3]
+    search = GridSearchCV(MKLClassifier(parts), {"C": [0.1, 3.0]}, cv=3).fit(X, y)
+    means = [cross_val_score(MKLClassifier(parts, C=C), X, y, cv=3).mean() for C in (0.1, 3.0)]
+    assert search.best_score_ == max(means)
+    kernel = search.best_estimator_.kernel_
+    model = PathSVC(kernel=kernel, cv=3).fit(X, y)
+    svc = SVC(kernel="precomputed", C=model.C_)
+    expected = cross_val_score(svc, kernel.gram(X), y, cv=3).mean()
+    assert model.curve_.score(model.lambda_) == pytest.approx(expected, abs=1e-12)
 
 
 def test_strings_and_defaults(labels):

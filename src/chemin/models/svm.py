@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.svm import SVC, SVR, NuSVR
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_flag, check_labels, check_target, check_two_classes
+from .._checks import check_flag, check_target
 from ..kernels import Kernel, parts_of
 from ..path import Path, Solution
 from ..selection import Family
 from ..selection.classes import CODINGS
 from ..selection.several import ClassFamily, Paths
 from ._base import PathEstimator
+from ._labels import numbered
 from ._probability import METHODS, calibrated
 
 Floats = NDArray[np.float64]
@@ -340,8 +340,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         self._check_shapes()
         points = self._first_inputs(X)
-        labels, self.classes_ = _classes(y, points.shape[0])
-        return points, labels
+        numbers, self.classes_ = numbered(y, points.shape[0])
+        return points, self.classes_[numbers]
 
     def _spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept, "class_weight": self.class_weight}
@@ -430,16 +430,6 @@ class PathSVC(ClassifierMixin, _PathMachine):
         if self.probability not in (None, *METHODS):
             known = ", ".join(map(repr, METHODS))
             raise ValueError(f"probability must be {known} or None, got {self.probability!r}")
-
-
-def _classes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Labels as they are, and the classes."""
-    labels = check_labels(y, n)
-    classes = np.unique(labels)
-    if len(classes) > 2 and type_of_target(labels) == "multiclass":
-        return labels, classes
-    signs, classes = check_two_classes(labels, n)
-    return classes[(signs > 0).astype(np.intp)], classes
 
 
 class _PathRegressor(RegressorMixin, _PathMachine):
