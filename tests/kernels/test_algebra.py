@@ -72,6 +72,11 @@ ALL = [kernel for kernel, _ in MADE.values()] + [
     Bilinear(Q @ Q.T),
     Linear().after(np.tanh),
     Cosine() * Gaussian(2.0),
+    Linear(),
+    a,
+    *(Polynomial(gamma=0.7, degree=degree, coef0=0.3) for degree in (1, 2, 5)),
+    Laplacian(0.5),
+    Cosine(),
 ]
 
 
@@ -178,6 +183,8 @@ def test_models_hand_them_over():
         (lambda: Spectrum(2).on(0), "no columns"),
         (lambda: a.after(StandardScaler()), "not fitted"),
         (lambda: a.after(3), "transformer must be"),
+        (lambda: a.after(lambda X: X[:3]).gram(X), "returned 3 rows for 40 points"),
+        (lambda: (a + b).cross(Y[:, :2], X), "2 features, but 4 features were expected"),
         (lambda: a.set_params(width=1.0), "no parameter 'width'"),
         (lambda: clone(a).set_params(gamma=-1.0), "gamma must be"),
         (lambda: Gaussian(0.0), "width must be"),

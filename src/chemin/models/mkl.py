@@ -132,6 +132,11 @@ class _MKL(BaseEstimator):
         parts = [make_kernel(kernel, X=points, sample_weight=weight) for kernel in self.kernels]
         if any(part.name == "precomputed" for part in parts):
             raise ValueError("kernels must be kernels of points, got 'precomputed'.")
+        if len({part.of_strings for part in parts}) > 1:
+            raise ValueError(
+                "kernels must take the same kind of points, but some of them take strings and "
+                f"others take numbers: {self.kernels!r}."
+            )
         return parts
 
     def _points(self, X: ArrayLike, first: bool) -> Floats:
