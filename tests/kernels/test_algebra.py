@@ -134,9 +134,10 @@ def test_parameters_of_scikit_learn():
 def test_parameters_set_after_fit_change_nothing_learned():
     """Oracle: predictions and path before `set_params`."""
     y = np.where(X[:, 0] > 0, 1, -1)
-    for model in (chemin.PathSVC(kernel=RBF(0.4), cv=3), chemin.KernelPerceptron(kernel=RBF(0.4))):
+    kernel = RBF(0.4) + Bilinear(np.eye(4))
+    for model in (chemin.PathSVC(kernel=kernel, cv=3), chemin.KernelPerceptron(kernel=kernel)):
         before = model.fit(X, y).decision_function(Y)
-        model.set_params(kernel__gamma=5.0)
+        model.set_params(kernel__left__gamma=5.0)
         np.testing.assert_array_equal(model.decision_function(Y), before)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,7 @@ def make_kernel(
     RBF(gamma=0.5)
     """
     if isinstance(kernel, Kernel):
-        return deepcopy(kernel)
+        return kernel.copied()
     _check_gamma(gamma)
     degree, coef0 = check_degree(degree), check_number(coef0, "coef0")
     if callable(kernel) and not isinstance(kernel, type):
