@@ -31,6 +31,7 @@ TITLES = {
     "choosing": "Choosing C by cross-validation",
     "tasks": "Choosing on tasks: C, several classes, gamma",
     "mkl": "Weights of kernels against grid searches",
+    "large": "Many points: a map with few features and the linear path",
     "growth": "Growth",
     "profile": "Where the time goes",
 }
@@ -73,6 +74,7 @@ def parse() -> argparse.Namespace:
         metavar="SIZES",
         help="sizes, up to 10000 if you have the time",
     )
+    p.add_argument("--large", type=int, default=20_000, metavar="N", help="points of `large`")
     p.add_argument("--profile", type=int, default=2000, metavar="N", help="size of the profile")
     p.add_argument("--output", type=Path, help=f"file (default: {RESULTS.name}, when all is run)")
     return p.parse_args()
@@ -84,6 +86,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import choosing
     import growth
     import hotspots
+    import large
     import mkl
     import nu
     import penalties
@@ -107,6 +110,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
         "tasks": lambda: tasks.tasks(o.tasks, o.repeats),
         "mkl": lambda: mkl.mkl(1000, o.repeats),
+        "large": lambda: large.large(o.large),
         "growth": lambda: growth.growth(o.growth),
         "profile": lambda: hotspots.hotspots(o.profile),
     }

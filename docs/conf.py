@@ -1,10 +1,13 @@
 """The manual: `make docs` builds it into docs/_build/html, with warnings as errors."""
 
+import sys
 from importlib import metadata
+from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_order
 
 project = "chemin"
 author = "chemin contributors"
@@ -21,7 +24,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py"]
+exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -67,7 +70,7 @@ sphinx_gallery_conf = {
     "doc_module": ("chemin",),
     "backreferences_dir": "auto_examples/uses",
     "reference_url": {"chemin": None},
-    "within_subsection_order": "NumberOfCodeLinesSortKey",  # the simple ones first
+    "within_subsection_order": "gallery_order.Order",
     "write_computation_times": False,
     "show_memory": False,
     "show_signature": False,
@@ -92,4 +95,6 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 # Pages that need their width more than a list of their neighbours.
-html_sidebars = {page: [] for page in ("index", "start", "coming-from", "units", "auto_examples/*")}
+html_sidebars = {
+    page: [] for page in ("index", "start", "coming-from", "units", "auto_examples/**")
+}

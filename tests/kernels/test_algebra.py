@@ -72,6 +72,11 @@ ALL = [kernel for kernel, _ in MADE.values()] + [
     Bilinear(Q @ Q.T),
     Linear().after(np.tanh),
     Cosine() * Gaussian(2.0),
+    Linear(),
+    a,
+    *(Polynomial(gamma=0.7, degree=degree, coef0=0.3) for degree in (1, 2, 5)),
+    Laplacian(0.5),
+    Cosine(),
 ]
 
 
@@ -126,6 +131,16 @@ def test_parameters_of_scikit_learn():
     assert model.kernel.left.scale == 5.0 and kernel.left.scale == 2.0
 
 
+def test_parameters_set_after_fit_change_nothing_learned():
+    """Oracle: predictions and path before `set_params`."""
+    y = np.where(X[:, 0] > 0, 1, -1)
+    kernel = RBF(0.4) + Bilinear(np.eye(4))
+    for model in (chemin.PathSVC(kernel=kernel, cv=3), chemin.KernelPerceptron(kernel=kernel)):
+        before = model.fit(X, y).decision_function(Y)
+        model.set_params(kernel__left__gamma=5.0)
+        np.testing.assert_array_equal(model.decision_function(Y), before)
+
+
 def test_a_clone_keeps_its_transformer_fitted():
     """Oracle: the same matrix."""
     kernel = a.after(StandardScaler().fit(X))
@@ -169,6 +184,8 @@ def test_models_hand_them_over():
         (lambda: Spectrum(2).on(0), "no columns"),
         (lambda: a.after(StandardScaler()), "not fitted"),
         (lambda: a.after(3), "transformer must be"),
+        (lambda: a.after(lambda X: X[:3]).gram(X), "returned 3 rows for 40 points"),
+        (lambda: (a + b).cross(Y[:, :2], X), "2 features, but 4 features were expected"),
         (lambda: a.set_params(width=1.0), "no parameter 'width'"),
         (lambda: clone(a).set_params(gamma=-1.0), "gamma must be"),
         (lambda: Gaussian(0.0), "width must be"),

@@ -345,7 +345,8 @@ def test_make_kernel_names():
     assert make_kernel("poly", gamma=2, degree=4, coef0=1) == Polynomial(2.0, 4, 1.0)
     assert make_kernel("sigmoid", gamma=2, coef0=1) == Sigmoid(2.0, 1.0)
     kernel = RBF(0.5)
-    assert make_kernel(kernel) is kernel
+    assert make_kernel(kernel) == kernel
+    assert make_kernel(kernel) is not kernel
 
 
 def test_gamma_scale_a_weight_is_so_many_rows():

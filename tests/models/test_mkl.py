@@ -4,11 +4,13 @@ import clarabel
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import make_classification, make_friedman1
+from sklearn.datasets import load_iris, make_classification, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC, SVR
 
-from chemin import MKLClassifier, MKLRegressor
+from chemin import MKLClassifier, MKLRegressor, PathSVC
 from chemin.kernels import RBF, Linear, Spectrum
 
 KERNELS = [Linear(), RBF(0.05), RBF(1.0), RBF(0.3).on([0, 1]), RBF(0.3).on(5)]
@@ -30,50 +32,57 @@ def stack(kernels, X):
     return matrices / matrices.diagonal(axis1=1, axis2=2).mean(axis=1)[:, None, None]
 
 
-def dual_by_conic_solver(matrices, signs, C):
-    """max sum a - 1/(2 lambda) max_m a'YK_mYa over 0 <= a <= 1, a'y = 0: a conic problem."""
-    n = len(signs)
-    lambda_ = 1.0 / C
-    roots = []
-    for K in matrices:
+def dual_by_conic_solver(matrices, S, gain, C, norm):
+    """max gain'a - |s|_q / (2 lambda), s_m = (Sa)'K_m(Sa), over 0 <= a <= 1 with 1'Sa = 0: conic.
+
+    q is infinite for norm 1, and 2 for norm 2. The variables are a, u >= s / (2 lambda) and t, at
+    least the norm of u.
+    """
+    M, N = len(matrices), S.shape[1]
+    width = N + M + 1
+    rows = [np.append(S.sum(axis=0), np.zeros(M + 1))[None], -np.eye(N, width), np.eye(N, width)]
+    rhs = [np.zeros(1), np.zeros(N), np.ones(N)]
+    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * N)]
+    for m, K in enumerate(matrices):  # |R S a|² <= 2 lambda u_m
         values, vectors = np.linalg.eigh(K)
         keep = values > 1e-12 * values.max()
-        roots.append((np.sqrt(values[keep])[:, None] * vectors[:, keep].T) * signs)
-    # Variables a and u; |R_m a|² <= 2 lambda u is a second-order cone.
-    rows, rhs, cones = [], [], []
-    rows.append(sp.csr_matrix(np.append(signs, 0.0)))
-    rhs.append(np.zeros(1))
-    cones.append(clarabel.ZeroConeT(1))
-    box = sp.vstack([-sp.eye(n, n + 1), sp.eye(n, n + 1)])
-    rows.append(box)
-    rhs.append(np.concatenate([np.zeros(n), np.ones(n)]))
-    cones.append(clarabel.NonnegativeConeT(2 * n))
-    for R in roots:
-        k = len(R)
-        A = np.zeros((k + 2, n + 1))
-        A[0, -1], A[1, -1] = -1.0, -1.0
-        A[2:, :n] = -2.0 * R / np.sqrt(2.0 * lambda_)
-        b = np.zeros(k + 2)
-        b[0], b[1] = 1.0, -1.0
-        rows.append(sp.csr_matrix(A))
-        rhs.append(b)
-        cones.append(clarabel.SecondOrderConeT(k + 2))
+        R = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+        A = np.zeros((len(R) + 2, width))
+        A[:2, N + m] = -1.0
+        A[2:, :N] = -2.0 * R @ S / np.sqrt(2.0 / C)
+        rows.append(A)
+        rhs.append(np.concatenate([[1.0, -1.0], np.zeros(len(R))]))
+        cones.append(clarabel.SecondOrderConeT(len(R) + 2))
+    u, t = np.eye(M, width, k=N), np.eye(1, width, k=width - 1)
+    rows.append(u - t if norm == 1 else -np.vstack([t, u]))
+    rhs.append(np.zeros(len(rows[-1])))
+    cones.append(
+        (clarabel.NonnegativeConeT if norm == 1 else clarabel.SecondOrderConeT)(len(rhs[-1]))
+    )
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    q = np.append(-np.ones(n), 1.0)
-    P = sp.csc_matrix((n + 1, n + 1))
-    A, b = sp.csc_matrix(sp.vstack(rows)), np.concatenate(rhs)
-    return -clarabel.DefaultSolver(P, q, A, b, cones, settings).solve().obj_val
+    q = np.concatenate([-gain, np.zeros(M), [1.0]])
+    A, b = sp.csc_matrix(np.vstack(rows)), np.concatenate(rhs)
+    empty = sp.csc_matrix((width, width))
+    return -clarabel.DefaultSolver(empty, q, A, b, cones, settings).solve().obj_val
 
 
-def test_minimum_is_that_of_a_conic_solver(labels):
+@pytest.mark.parametrize("norm", [1, 2])
+def test_minimum_is_that_of_a_conic_solver(labels, numbers, norm):
     """Oracle: the dual, by an interior-point solver."""
     X, y = labels
+    signs = np.where(y == 1, 1.0, -1.0)
     for C in (0.3, 3.0):
-        model = MKLClassifier(KERNELS, C=C).fit(X, y)
-        expected = dual_by_conic_solver(stack(KERNELS, X), np.where(y == 1, 1.0, -1.0), C)
+        model = MKLClassifier(KERNELS, C=C, norm=norm).fit(X, y)
+        args = stack(KERNELS, X), np.diag(signs), np.ones(len(y)), C, norm
         assert model.gap_ <= 1e-6
-        assert model.objective_ == pytest.approx(expected, rel=1e-5)
+        assert model.objective_ == pytest.approx(dual_by_conic_solver(*args), rel=2e-6)
+    X, y = numbers[0][:50], numbers[1][:50]
+    kernels = [RBF(1.0).on(j) for j in range(4)]
+    model = MKLRegressor(kernels, epsilon=0.2, norm=norm).fit(X, y)
+    both, gain = np.hstack([np.eye(50), -np.eye(50)]), np.append(y, -y) - 0.2
+    expected = dual_by_conic_solver(stack(kernels, X), both, gain, 1.0, norm)
+    assert model.gap_ <= 1e-6 and model.objective_ == pytest.approx(expected, rel=2e-6)
 
 
 @pytest.mark.parametrize("norm", [1.0, 1.3, 2.0, 4.0])
@@ -153,12 +162,80 @@ def test_baselines(labels):
         assert model.objective_ * (1 - model.gap_) <= learned.objective_ * (1 + 1e-6)
 
 
+def three_classes():
+    X, y = load_iris(return_X_y=True)
+    return X[::2], np.array(["setosa", "versicolor", "virginica"])[y[::2]]
+
+
+IRIS = [Linear(), RBF(0.1), RBF(1.0), RBF(1.0).on(2), RBF(1.0).on(1)]
+
+
+@pytest.mark.parametrize("norm", [1.0, 2.0])
+def test_several_classes_share_the_weights(norm):
+    """Oracle: SVC, a class against the rest: no feasible weights have a smaller sum than J - gap;
+    and at the weights found the sum is J.
+    """
+    X, y = three_classes()
+    model = MKLClassifier(IRIS, norm=norm).fit(X, y)
+    assert model.gap_ <= 1e-6 and model.weights_.shape == (5,)
+    matrices, rng = stack(IRIS, X), np.random.default_rng(0)
+
+    def value(d):
+        K, total = np.tensordot(d, matrices, axes=1), 0.0
+        for one in model.classes_:
+            svc = SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(K, y == one)
+            c = np.zeros(len(y))
+            c[svc.support_] = svc.dual_coef_[0]
+            margin = np.where(y == one, 1, -1) * (K @ c + svc.intercept_)
+            total += 0.5 * c @ K @ c + np.maximum(0, 1 - margin).sum()
+        return total
+
+    assert value(model.weights_) == pytest.approx(model.objective_, rel=1e-5)
+    for _ in range(10):
+        d = rng.exponential(size=5) ** 2
+        assert value(d / np.linalg.norm(d, norm)) >= model.objective_ * (1 - 1e-6)
+
+
+def test_several_classes_predict_by_the_largest():
+    """Oracle: f by the sum of kernels; one kernel is SVC, a class against the rest."""
+    X, y = three_classes()
+    model = MKLClassifier(IRIS, C=5.0).fit(X, y)
+    f = model.decision_function(X)
+    cross = model.kernel_.cross(X, model.support_vectors_)
+    np.testing.assert_allclose(f, cross @ model.dual_coef_.T + model.intercept_, atol=1e-10)
+    assert f.shape == (len(X), 3) and model.score(X, y) > 0.95
+    np.testing.assert_array_equal(model.predict(X), model.classes_[f.argmax(axis=1)])
+    one = MKLClassifier([RBF(0.3)], C=2.0, normalise=False).fit(X, y)
+    rest = OneVsRestClassifier(SVC(gamma=0.3, C=2.0, tol=1e-8)).fit(X, y)
+    np.testing.assert_allclose(one.decision_function(X), rest.decision_function(X), atol=1e-5)
+    for options in ({"weighting": "alignment"}, {"class_weight": "balanced"}):
+        assert MKLClassifier(IRIS, **options).fit(X, y).score(X, y) > 0.9
+    with pytest.raises(ValueError, match="all rows of class 'setosa' have weight 0"):
+        MKLClassifier(IRIS).fit(X, y, sample_weight=y != "setosa")
+
+
+def test_a_chosen_C(labels):
+    """Oracle: cross_val_score at each C, and SVC with the learned kernel at the path's own C."""
+    X, y = labels
+    parts = KERNELS[:3]
+    search = GridSearchCV(MKLClassifier(parts), {"C": [0.1, 3.0]}, cv=3).fit(X, y)
+    means = [cross_val_score(MKLClassifier(parts, C=C), X, y, cv=3).mean() for C in (0.1, 3.0)]
+    assert search.best_score_ == max(means)
+    kernel = search.best_estimator_.kernel_
+    model = PathSVC(kernel=kernel, cv=3).fit(X, y)
+    svc = SVC(kernel="precomputed", C=model.C_)
+    expected = cross_val_score(svc, kernel.gram(X), y, cv=3).mean()
+    assert model.curve_.score(model.lambda_) == pytest.approx(expected, abs=1e-12)
+
+
 def test_strings_and_defaults(labels):
     """Oracle: the certified gap."""
     texts = ["abab", "abba", "baba", "cdcd", "cddc", "dcdc"]
     model = MKLClassifier([Spectrum(1), Spectrum(2)]).fit(texts, [0, 0, 0, 1, 1, 1])
     assert model.gap_ <= 1e-6 and model.predict(["ab", "cd"]).tolist() == [0, 1]
     assert MKLClassifier(C=0.5).fit(*labels).gap_ <= 1e-6
+    with pytest.raises(ValueError, match="the same kind of points"):
+        MKLClassifier([Spectrum(1), RBF(1.0)]).fit(texts, [0, 0, 0, 1, 1, 1])
 
 
 def test_a_gap_that_is_not_reached_is_said(labels):
@@ -172,6 +249,7 @@ def test_a_gap_that_is_not_reached_is_said(labels):
         ({"kernels": []}, "one kernel at least"),
         ({"kernels": "rbf"}, "list of kernels"),
         ({"kernels": ["precomputed"]}, "kernels of points"),
+        ({"kernels": [RBF(1.0), Spectrum(2)]}, "must hold strings"),
         ({"norm": 0.5}, "norm must be"),
         ({"norm": np.inf}, "uniform"),
         ({"weighting": "best"}, "weighting must be one of"),

@@ -1,5 +1,7 @@
 """Perceptrons and margins."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -58,6 +60,27 @@ def test_mistakes_stay_below_the_bound(seed, d):
     assert 1 <= model.n_mistakes_ <= model.mistake_bound()
 
 
+@given(st.integers(0, 10_000), st.integers(1, 4), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_both_forms_make_the_same_mistakes(seed, d, gridded):
+    """Oracle: each other, bit by bit; on a grid of decimals y f is often 0 but for round-off."""
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((40, d)), rng.standard_normal(d)
+    if gridded:
+        X, w = X.round(1), w.round(1)
+    y = X @ w + 0.2 > 0
+    if len(np.unique(y)) < 2:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        primal, dual = (
+            RosenblattPerceptron(form=form, max_iter=100).fit(X, y) for form in ("primal", "dual")
+        )
+    np.testing.assert_array_equal(primal.mistakes_, dual.mistakes_)
+    np.testing.assert_array_equal(primal.coef_, dual.coef_)
+    assert primal.intercept_ == dual.intercept_
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_primal_dual_and_the_book(seed):
     """Oracle: the course's algorithm in plain loops."""
@@ -71,10 +94,14 @@ def test_primal_dual_and_the_book(seed):
         assert model.intercept_[0] == pytest.approx(b)
 
 
-def test_kernel_and_explicit_map_make_the_same_mistakes():
+@pytest.mark.parametrize("degree, coef0", [(3, 1.0), (4, 0.5), (3, 0.0)])
+def test_kernel_and_explicit_map_make_the_same_mistakes(degree, coef0):
     """Oracle: the perceptron on the monomials themselves."""
     X, y = make_moons(60, noise=0.05, random_state=0)
-    kernel = Polynomial(gamma=1.0, degree=3, coef0=1.0)
+    if coef0 == 0.0:  # monomials of one degree are odd in x
+        y = (X - X.mean(axis=0)) @ [1.0, 2.0] > 0
+        X = X - X.mean(axis=0)
+    kernel = Polynomial(gamma=1.0, degree=degree, coef0=coef0)
     model = KernelPerceptron(kernel=kernel).fit(X, y)
     explicit = RosenblattPerceptron().fit(kernel.feature_map(X), y)
     np.testing.assert_array_equal(model.mistakes_, explicit.mistakes_)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from chemin import Between, PathLasso, PathNuSVR, PathSearchCV, PathSVC, PathSVR
-from chemin.kernels import RBF, Distances
+from chemin.kernels import RBF, Bilinear, Distances, Gaussian, Linear, Spectrum
 from chemin.selection import LeaveOneOut
 
 pytestmark = pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning")
@@ -188,3 +188,92 @@ def test_bad_input(data, model, grid, message):
         (model if grid is None else PathSearchCV(model, grid)).fit(*data)
     with pytest.raises(ValueError, match="low must be less than high"):
         Between(2.0, 1.0)
+
+
+# ---------------------------------------------------------------------------- kernel objects
+
+
+def scores_at(search, model_of, X, y):
+    """For each candidate with a curve: its score at its best lambda, and that of SVC there."""
+    for params, curve in zip(search.cv_results_["params"], search.curves_):
+        if curve is not None:
+            kernel = model_of(params)
+            svc = SVC(C=1 / curve.minimiser, kernel="precomputed", tol=1e-8)
+            expected = cross_val_score(svc, kernel.gram(X), y, cv=3).mean()
+            yield curve.score(curve.minimiser), expected
+
+
+def test_parameters_of_kernels_inside_kernels(data):
+    """Oracle: cross_val_score of SVC with the matrix of the same sum."""
+    X, y = data
+    grid = {"kernel__left__gamma": [0.01, 0.1, 1.0], "kernel__right__scale": [0.1, 1.0]}
+    model = PathSVC(kernel=RBF(1.0) + 1.0 * Linear())
+    search = PathSearchCV(model, grid, cv=3).fit(X, y)
+
+    def of(params):
+        g, s = params["kernel__left__gamma"], params["kernel__right__scale"]
+        return RBF(g) + s * Linear()
+
+    for found, expected in scores_at(search, of, X, y):
+        assert found == pytest.approx(expected, abs=1e-12)
+    assert search.best_estimator_.kernel == of(search.best_params_)
+    assert model.kernel == RBF(1.0) + 1.0 * Linear()  # the user's own is as it was
+
+
+def test_continuous_width_of_a_kernel_object(data):
+    """Oracle: the search over gamma, 1 / (2 width²), by the kernel's name."""
+    X, y = data
+    low, high = 0.5, 8.0
+    by_width = PathSearchCV(PathSVC(kernel=Gaussian(1.0)), {"kernel__width": Between(low, high)})
+    by_gamma = PathSearchCV(PathSVC(), {"gamma": Between(0.5 / high**2, 0.5 / low**2)})
+    one, two = by_width.fit(X, y), by_gamma.fit(X, y)
+    assert one.best_score_ == pytest.approx(two.best_score_, abs=1e-12)
+
+
+def test_letters_of_a_string_kernel():
+    """Oracle: cross_val_score of SVC with the matrix of the same kernel; the rule has 2 letters."""
+    rng = np.random.default_rng(1)
+    texts = ["".join(rng.choice(list("acgt"), rng.integers(10, 16))) for _ in range(60)]
+    y = np.array([text.count("ca") + text.count("ta") > 1 for text in texts])
+    grid = {"kernel__k": [1, 2, 4], "kernel__normalised": [False, True]}
+    search = PathSearchCV(PathSVC(kernel=Spectrum(3)), grid, cv=3).fit(texts, y)
+    of = lambda params: Spectrum(params["kernel__k"], normalised=params["kernel__normalised"])
+    for found, expected in scores_at(search, of, texts, y):
+        assert found == pytest.approx(expected, abs=1e-12)
+    assert search.best_params_["kernel__k"] == 2
+    assert search.predict(texts[:5]).tolist() == search.best_estimator_.predict(texts[:5]).tolist()
+    with pytest.raises(ValueError, match="has 10 letters, expected at least k = 20"):
+        PathSearchCV(PathSVC(kernel=Spectrum(3)), {"kernel__k": [20]}, cv=3).fit(texts, y)
+
+
+@pytest.mark.parametrize(
+    "kernel, name, values",
+    [
+        (Bilinear(np.eye(6)), "B", [np.eye(6), np.diag([1, 1, 1, 0, 0, 0.0])]),
+        (RBF(0.3).on([0, 1]), "columns", [[0, 1], [1, 2]]),
+    ],
+)
+def test_values_that_are_lists_or_matrices(data, kernel, name, values):
+    """Oracle: the values, one a candidate, in the column of cv_results_."""
+    search = PathSearchCV(PathSVC(kernel=kernel), {f"kernel__{name}": values}, cv=3).fit(*data)
+    column = search.cv_results_[f"param_kernel__{name}"]
+    assert column.shape == (2,)
+    for found, value in zip(column, values):
+        np.testing.assert_array_equal(found, value)
+
+
+def test_kernels_are_candidates_each_by_itself(data):
+    """Oracle: the best model of the search, refitted alone; the kernels of the grid do not move."""
+    X, y = data
+    shared = RBF(1.0)
+    grid = [{"kernel": [shared], "kernel__gamma": [0.1, 10.0]}, {"kernel": [Linear(), "poly"]}]
+    search = PathSearchCV(PathSVC(), grid, cv=3).fit(X, y)
+    assert shared == RBF(1.0)
+    best = clone(search.best_estimator_).set_params(cv=3).fit(X, y)
+    assert best.lambda_ == pytest.approx(search.best_value_, rel=1e-9)
+    np.testing.assert_allclose(best.decision_function(X), search.decision_function(X), atol=1e-9)
+
+
+def test_names_that_a_kernel_does_not_have(data):
+    with pytest.raises(ValueError, match="has no parameter 'gamma', only left, left__gamma, right"):
+        PathSearchCV(PathSVC(kernel=RBF(1.0) + Linear()), {"kernel__gamma": [1.0]}).fit(*data)

@@ -19,6 +19,7 @@ from chemin.kernels._named import (
 from chemin.kernels._strings import Spectrum
 
 # For the layers above, not for users: how variables act on each other.
+from chemin.kernels._blocks import parts_of as parts_of  # isort: skip
 from chemin.kernels._coupling import BlockCoupling as BlockCoupling  # isort: skip
 from chemin.kernels._coupling import Coupling as Coupling  # isort: skip
 from chemin.kernels._gram import DenseGram as DenseGram  # isort: skip

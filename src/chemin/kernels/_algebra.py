@@ -241,7 +241,13 @@ class Mapped(_Around):
 
     def _mapped(self, X: Any) -> Array:
         phi: Callable[[Any], Any] = getattr(self.transformer, "transform", self.transformer)
-        return check_matrix(phi(X), f"what {self._label} returned")
+        mapped = check_matrix(phi(X), f"what {self._label} returned")
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if len(mapped) != n:
+            raise ValueError(
+                f"{self._label} returned {len(mapped)} rows for {n} points, expected one for each."
+            )
+        return mapped
 
     @property
     def _label(self) -> str:

@@ -53,11 +53,12 @@ class KernelCheck:
                 "eigenvalue, as if it had been written with few digits: compute it in double "
                 "precision, or set negative eigenvalues to 0."
             )
+        many = f"{self.n_negative} eigenvalues are negative, the smallest"
+        count = "1 eigenvalue is negative," if self.n_negative == 1 else many
         return (
-            f"{self.n_negative} eigenvalues are negative, the smallest {self.smallest:.3g} beside "
-            f"a largest of {self.largest:.3g}: this is no kernel. Take another one (RBF, or a "
-            "polynomial with coef0 >= 0), or use the rows of the matrix as features, whose "
-            "products K K' are a kernel."
+            f"{count} {self.smallest:.3g} beside a largest of {self.largest:.3g}: this is no "
+            "kernel. Take another one (RBF, or a polynomial with coef0 >= 0), or use the rows of "
+            "the matrix as features, whose products K K' are a kernel."
         )
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -177,6 +177,15 @@ class Kernel(ABC):
         if check is not None:
             check()
         return self
+
+    def copied(self) -> Self:
+        """Return a copy that does not see `set_params` of this one; transformers are shared."""
+        out = copy(self)
+        for field in fields(self):
+            part = getattr(self, field.name)
+            if isinstance(part, Kernel):
+                object.__setattr__(out, field.name, part.copied())
+        return out
 
     def __sklearn_clone__(self) -> Self:
         """Return a copy whose parameters can be set; a transformer inside stays fitted."""

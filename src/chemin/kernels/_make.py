@@ -38,7 +38,8 @@ def make_kernel(
     Parameters
     ----------
     kernel : str, callable or Kernel
-        One of `KNOWN`, a function k(X, X') that returns a matrix, or a kernel, which is returned.
+        One of `KNOWN`, a function k(X, X') that returns a matrix, or a kernel. Of a kernel a copy
+        is returned: what was learned with it does not see `set_params` afterwards.
     gamma : float > 0, "scale" or "auto"
         "scale" is 1 / (d Var(X)), "auto" is 1 / d. For rbf, poly, sigmoid and laplacian.
     degree : int >= 1
@@ -56,7 +57,7 @@ def make_kernel(
     RBF(gamma=0.5)
     """
     if isinstance(kernel, Kernel):
-        return kernel
+        return kernel.copied()
     _check_gamma(gamma)
     degree, coef0 = check_degree(degree), check_number(coef0, "coef0")
     if callable(kernel) and not isinstance(kernel, type):

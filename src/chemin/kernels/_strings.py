@@ -135,7 +135,13 @@ def encode(X: Any, name: str = "X") -> Array:
     # A list of strings must not take numbers among them for strings.
     values = np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else np.asarray(X)
     if values.ndim == 2 and values.dtype.kind == "f":  # encoded already
-        return check_matrix(X, name)
+        codes = check_matrix(X, name)
+        if np.any(codes != np.floor(codes)) or codes.min() < PAD:
+            raise ValueError(
+                f"{name} must hold strings for a kernel of strings, got numbers in an array of "
+                f"shape {codes.shape}."
+            )
+        return codes
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1 or len(values) == 0:

@@ -1,4 +1,4 @@
-"""Labels of two classes, for estimators that take no more."""
+"""Labels as signs of two classes, or as numbers of several."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ def two_classes(y: ArrayLike, n: int) -> tuple[NDArray[np.float64], NDArray[Any]
             "sklearn.multiclass.OneVsOneClassifier)."
         )
     return check_two_classes(labels, n)
+
+
+def numbered(y: ArrayLike, n: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """For n labels the number of the class of each, and the classes: two, or more."""
+    labels = check_labels(y, n)
+    classes = np.unique(labels)
+    if len(classes) > 2 and type_of_target(labels) == "multiclass":
+        return np.searchsorted(classes, labels), classes
+    signs, classes = check_two_classes(labels, n)
+    return (signs > 0).astype(np.intp), classes

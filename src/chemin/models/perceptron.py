@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -218,9 +219,13 @@ class RosenblattPerceptron(_Perceptron):
 
     def _similarities(self, X: Floats) -> tuple[float, Callable[[int], Floats]]:
         radius = float(np.sqrt(np.einsum("ij,ij->i", X, X).max()))
-        if self.form == "dual":
-            return radius, (X @ X.T).__getitem__
-        return radius, lambda i: X @ X[i]
+
+        def products(i: int) -> Floats:
+            return X @ X[i]
+
+        # Rows of X X' that are kept, each by the very sums of the primal form: a matrix product
+        # would round others, and where y f is 0 the two forms would not make the same mistakes.
+        return radius, cache(products) if self.form == "dual" else products
 
     @property
     def coef_(self) -> Floats:

@@ -263,7 +263,8 @@ class _State:
 
     def with_params(self, params: Mapping[str, Any]) -> Any:
         """The estimator with these parameters, and the criterion of the search."""
-        model = clone(self.search.estimator).set_params(**params)
+        own = {name: clone(value, safe=False) for name, value in params.items()}
+        model = clone(self.search.estimator).set_params(**own)
         _, final = _parts(model)
         final.set_params(scoring=self.search.scoring, choose=self.search.choose)
         return model
@@ -365,9 +366,10 @@ def _results(tried: Sequence[Candidate]) -> dict[str, Any]:
     """In the form of GridSearchCV's cv_results_."""
     out: dict[str, Any] = {"params": [c.params for c in tried]}
     for name in sorted({name for c in tried for name in c.params}):
-        values = [c.params.get(name) for c in tried]
+        values = np.empty(len(tried), dtype=object)  # a value may itself be a list or a matrix
+        values[:] = [c.params.get(name) for c in tried]
         missing = [name not in c.params for c in tried]
-        out[f"param_{name}"] = np.ma.masked_array(np.array(values, dtype=object), missing)
+        out[f"param_{name}"] = np.ma.masked_array(values, missing)
     best = np.array([np.nan if c.curve is None else c.curve.minimiser for c in tried])
     out["best_value"] = best
     folds = max(len(c.folds) for c in tried)

@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.svm import SVC, SVR, NuSVR
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_flag, check_labels, check_target, check_two_classes
-from ..kernels import Kernel
+from .._checks import check_flag, check_target
+from ..kernels import Kernel, parts_of
 from ..path import Path, Solution
 from ..selection import Family
 from ..selection.classes import CODINGS
 from ..selection.several import ClassFamily, Paths
 from ..selection.surface import OTHER, Surface, ends_of, first_values
 from ._base import PathEstimator
+from ._labels import numbered
 from ._probability import METHODS, calibrated
 
 Floats = NDArray[np.float64]
@@ -99,6 +99,10 @@ class _PathMachine(PathEstimator):
     def _f(self, X: ArrayLike) -> Floats:
         """f of each problem, one column each."""
         points = self._inputs(X)
+        parts = parts_of(points.shape[0], len(self.support_))
+        return np.vstack([self._part_of_f(points[some]) for some in parts])
+
+    def _part_of_f(self, points: Any) -> Floats:
         if self._precomputed:
             cross = points[:, self.support_]
         elif len(self.support_) == 0:
@@ -133,8 +137,8 @@ class _PathMachine(PathEstimator):
 
     @property
     def _settled(self) -> bool:
-        """Whether gamma is a number: the kernel is then the same in all folds."""
-        return not isinstance(self.gamma, str)
+        """Whether gamma is a number, or a kernel has its own: it is the same in all folds."""
+        return isinstance(self.kernel, Kernel) or not isinstance(self.gamma, str)
 
     def _hand_over(self, make: Any) -> Any:
         """A model of scikit-learn with the same kernel and C, fitted to what LIBSVM can reach."""
@@ -338,8 +342,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         self._check_shapes()
         points = self._first_inputs(X)
-        labels, self.classes_ = _classes(y, points.shape[0])
-        return points, labels
+        numbers, self.classes_ = numbered(y, points.shape[0])
+        return points, self.classes_[numbers]
 
     def _spec(self) -> dict[str, Any]:
         return {"intercept": self.intercept, "class_weight": self.class_weight}
@@ -428,16 +432,6 @@ class PathSVC(ClassifierMixin, _PathMachine):
         if self.probability not in (None, *METHODS):
             known = ", ".join(map(repr, METHODS))
             raise ValueError(f"probability must be {known} or None, got {self.probability!r}")
-
-
-def _classes(y: ArrayLike, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Labels as they are, and the classes."""
-    labels = check_labels(y, n)
-    classes = np.unique(labels)
-    if len(classes) > 2 and type_of_target(labels) == "multiclass":
-        return labels, classes
-    signs, classes = check_two_classes(labels, n)
-    return classes[(signs > 0).astype(np.intp)], classes
 
 
 class _PathRegressor(RegressorMixin, _PathMachine):

@@ -23,6 +23,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..engine import ROUND_OFF
+from ..kernels import parts_of
 from ..path import Path
 from ..segments import Coordinate, f_at
 from . import scorers
@@ -397,10 +398,23 @@ class Work:
             omega = self._omega(loss, y, trial)
         except ValueError as error:
             raise ValueError(f"{trial.name}: {error}") from None
-        cross = self.family.cross(trial.train, trial.test, trial.times)
-        if isinstance(path, Paths):
-            return _errors(path, cross, y[trial.test], omega)
-        return loss.judged(path, cross, y[trial.test], omega)
+        judged: Any = _errors if isinstance(path, Paths) else loss.judged
+        found: list[tuple[Piecewise, int]] = []
+        for some in self._parts(loss, trial):
+            test = trial.test[some]
+            cross = self.family.cross(trial.train, test, trial.times)
+            found.append(judged(path, cross, y[test], omega[some]))
+        if len(found) == 1:
+            return found[0]
+        whole = total([piece for piece, _ in found]).without_repetitions()
+        return whole, sum(undecided for _, undecided in found)
+
+    def _parts(self, loss: Loss, trial: Trial) -> list[slice]:
+        """Test points that are looked at together: all, unless no kernel matrix is held either."""
+        family = self.family
+        if family.kernel is None or not (loss.of_points and family.without_gram):
+            return [slice(None)]
+        return parts_of(len(trial.test), len(trial.train))
 
     def _target(self, path: Path | Paths) -> Any:
         if isinstance(self.family, ClassFamily):

@@ -157,7 +157,8 @@ class Family:
         return self.kernel.gram(self.X)
 
     @cached_property
-    def _without_gram(self) -> bool:
+    def without_gram(self) -> bool:
+        """Whether paths are walked without a kernel matrix."""
         return self.kernel is None or self.kernel.factor(self.X) is not None
 
     def at(self, **given: float) -> Family:
@@ -175,7 +176,7 @@ class Family:
 
     def prepare(self) -> None:
         """Compute what all paths share, before several workers ask for it."""
-        if not self._without_gram:
+        if not self.without_gram:
             _ = self.gram
 
     @property
@@ -215,13 +216,13 @@ class Family:
         """What a path on some rows (None: all) is walked from."""
         if rows is None:
             rows = np.arange(len(self))
-            X, K, kernel = self.X, None if self._without_gram else self.gram, self.kernel
+            X, K, kernel = self.X, None if self.without_gram else self.gram, self.kernel
         else:
             walk["verbose"] = 0  # many at once: progress is shown for the path on all rows
             share = self.share(rows, weight)
             walk |= {end: _times(walk[end], share) for end in ("start", "stop")}
             X, kernel = self.X[rows], self.kernel_on(rows, weight)
-            read = kernel == self.kernel and not self._without_gram
+            read = kernel == self.kernel and not self.without_gram
             K = self.gram[np.ix_(rows, rows)] if read else None
         if K is not None and isinstance(kernel, Precomputed):
             X = K
@@ -244,7 +245,8 @@ class Family:
 
     def kernel_on(self, rows: Rows, weight: Floats | None = None) -> Kernel | None:
         """The kernel of the path on some rows: gamma="scale" is taken from them."""
-        if self.kernel is None or self._similar.get("gamma", "scale") != "scale":
+        given = isinstance(self._similar.get("kernel"), Kernel)
+        if self.kernel is None or given or self._similar.get("gamma", "scale") != "scale":
             return self.kernel
         return make_kernel(
             **self._similar, X=self.X[rows], sample_weight=self._weights(rows, weight)
@@ -255,7 +257,7 @@ class Family:
         kernel = self.kernel_on(rows, weight)
         if kernel is None:
             return np.ascontiguousarray(self.X[test].T)
-        if self._without_gram or kernel != self.kernel:
+        if self.without_gram or kernel != self.kernel:
             return kernel.cross(self.X[rows], self.X[test])
         return self.gram[np.ix_(rows, test)]
 

@@ -226,7 +226,7 @@ class ClassFamily(Family):
                 "above 0 in each class: leave these rows out"
             )
         weighed = replace(given, weight=self._by_class(given.rows, given.weight))
-        if weighed.gram is None and not self._without_gram:
+        if weighed.gram is None and not self.without_gram:
             assert given.kernel is not None
             weighed = replace(weighed, gram=given.kernel.gram(given.X))
         states = weighed.walk.pop("onward", None) or [None] * len(self.coding)
@@ -262,7 +262,7 @@ class ClassFamily(Family):
         weight = np.where(signs != 0, self.cost, 0.0)
         labels = np.where(signs > 0, 1, -1)
         family = Family(self.name, self.X, labels, sample_weight=weight, **options)
-        if not self._without_gram:
+        if not self.without_gram:
             family.know_gram(self.gram)
         return family
 
