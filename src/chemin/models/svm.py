@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_flag, check_labels, check_target, check_two_classes
+from .._checks import check_flag, check_labels, check_target, check_two_classes, is_word
 from ..kernels import Kernel
 from ..path import Path, Solution
 from ..selection import Family
@@ -420,10 +420,10 @@ class PathSVC(ClassifierMixin, _PathMachine):
 
     def _check_shapes(self) -> None:
         for name in ("multi_class", "decision_function_shape"):
-            if getattr(self, name) not in CODINGS:
+            if not is_word(getattr(self, name), CODINGS):
                 raise ValueError(f"{name} must be 'ovo' or 'ovr', got {getattr(self, name)!r}")
         check_flag(self.joint, "joint")
-        if self.probability not in (None, *METHODS):
+        if self.probability is not None and not is_word(self.probability, METHODS):
             known = ", ".join(map(repr, METHODS))
             raise ValueError(f"probability must be {known} or None, got {self.probability!r}")
 
