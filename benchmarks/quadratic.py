@@ -59,9 +59,9 @@ def _texts(repeats: int, huber: list[Any], squared: list[Any], exact: list[Any])
             ("data", "steps", "without early stop", "path s", "reference s", "ratio"),
             [(*row[:-1], f"{row[-1]:.1f}") for row in huber],
         ),
-        f"Events, over {DRAWS} draws; two Gaussians of unit variance in the plane, {APART:g} apart, "
-        "with gamma = 1/2. The slides say neither; at a distance of 0.5 there are about 160, 270 "
-        "and 470 events, at 2 about 230, 420 and 900.",
+        f"Events, over {DRAWS} draws; two Gaussians of unit variance in the plane, {APART:g} "
+        "apart, with gamma = 1/2. The slides say neither; at a distance of 0.5 there are about "
+        "160, 270 and 470 events, at 2 about 230, 420 and 900.",
         table(("data", "events", "standard deviation", "of the slides"), counts),
         "Squared hinge, rho = 1, on the same kernel matrices. Liblinear: `LinearSVC(loss="
         f'"squared_hinge", dual=True, tol={TOLERANCE:g}, max_iter={ROUNDS})` on a square root of '

@@ -268,7 +268,7 @@ def test_a_path_asks_for_the_memory_of_its_walk(monkeypatch):
     X = np.random.default_rng(0).standard_normal((40, 2))
     y = np.where(X[:, 0] > 0, 1, -1)
     monkeypatch.setattr(_checks, "available_bytes", lambda: 8 * 40**2 // 2)
-    with refuses("^K has 40 rows: beside their kernel matrix"):
+    with refuses("^X with kernel=.precomputed. has 40 rows: beside their kernel matrix"):
         svc_path(X @ X.T, y, kernel="precomputed")
     assert svc_path(X, y, kernel="linear").complete
 

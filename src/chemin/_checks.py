@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,9 @@ factors, such as K alpha² / lambda in an objective: they neither overflow nor v
 
 CHECK_ROWS = 256
 """Rows compared at once: no second matrix of the size of K is ever held."""
+
+MATRIX = 'X with kernel="precomputed"'
+"""What errors call a kernel matrix that a user gives."""
 
 MEMINFO = Path("/proc/meminfo")
 
@@ -518,7 +521,7 @@ def check_values(values: Any, name: str, *, finite: bool = True) -> Array:
     _refuse_masked(values, name)
     array = np.atleast_1d(np.asarray(values))
     if array.dtype.kind == "O" and all(_is_real(value) for value in array.flat):
-        array = array.astype(np.float64)
+        array = np.vectorize(lambda x: _real(x, name, "a finite number"), [float])(array)
     numbers = array.ndim == 1 and (array.dtype.kind in "iuf" or array.size == 0)
     if not numbers or (finite and not np.isfinite(array).all()):
         kind = "a finite number" if finite else "a number"
@@ -563,6 +566,11 @@ def check_flag(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {value!r}")
     return bool(value)
+
+
+def is_word(value: Any, words: Iterable[str]) -> bool:
+    """Whether it is one of the words; arrays and other things are none."""
+    return isinstance(value, str) and value in words
 
 
 def check_start_stop(start: Any, stop: Any) -> tuple[float | None, float | None]:

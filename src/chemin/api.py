@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import (
+    MATRIX,
     check_flag,
     check_matrix,
     check_partly_labelled,
@@ -332,7 +333,7 @@ def one_class_path(
     check_walk("one_class", spec, walk)
     similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
     kernel_, points, weight = _kernel_data(X, similar, sample_weight)
-    y = np.ones(len(points), dtype=np.intp)
+    y = np.ones(points.shape[0], dtype=np.intp)
     data = Data(points, y, weight, kernel_, np.array([-1, 1]))
     return walk_path("one_class", data, spec, target=y.astype(float), **walk)
 
@@ -801,7 +802,7 @@ def laplacian_svc_path(
         raise ValueError("stop must be above 0 along lambda2, got 0: there |f|^2 counts no more")
     similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
     kernel_, points, weight = _kernel_data(X, similar, sample_weight)
-    labels, known = check_partly_labelled(y, len(points))
+    labels, known = check_partly_labelled(y, points.shape[0])
     made = {"n_neighbors": n_neighbors, "radius": radius, "weights": graph_weights}
     laplacian = make_laplacian(points, known, kernel_, made, graph, normalized)
     data, signs = make_data(
@@ -821,12 +822,11 @@ def laplacian_spec(
             f"mu must be None along lambda2, got {mu!r}: it moves there, and rho = mu/lambda2 is "
             "what is held"
         )
-    if lambda2 == 0:
+    if check_positive(lambda2, "lambda2", zero=True) == 0:
         raise ValueError(
             "lambda2 must be above 0, got 0: without |f|^2 solutions are not unique (l1_svc_path "
             "has no quadratic part)"
         )
-    check_positive(lambda2, "lambda2")
     if rho is None and along != "lambda2":
         rho = check_positive(1.0 if mu is None else mu, "mu", zero=True) / lambda2
     given = {} if rho is None else {"rho": rho}
@@ -842,7 +842,7 @@ def make_laplacian(
     """
     check_flag(normalized, "normalized")
     if graph is not None:
-        W = check_graph(graph, len(points))
+        W = check_graph(graph, points.shape[0])
     elif kernel.name == "precomputed":
         raise ValueError(
             "graph must be given with kernel='precomputed', got None: a kernel matrix does not "
@@ -1025,10 +1025,12 @@ def _kernel_data(
     X: ArrayLike, similar: dict[str, Any], sample_weight: ArrayLike | None
 ) -> tuple[Kernel, Floats, Floats]:
     given = similar["kernel"]
-    name = "K" if isinstance(given, str) and given == "precomputed" else "X"
+    matrix = isinstance(given, str) and given == "precomputed"
     if isinstance(given, Kernel):
         points = given.points(X)
+    elif matrix:
+        points = check_matrix(X, MATRIX)
     else:
-        points = (check_matrix if name == "K" or callable(given) else check_points)(X, name)
+        points = (check_matrix if callable(given) else check_points)(X)
     weight = check_weights(sample_weight, points.shape[0])
     return make_kernel(**similar, X=points, sample_weight=weight), points, weight

@@ -20,6 +20,7 @@ from ._checks import (
     check_start_stop,
     check_values,
     check_weights,
+    is_word,
 )
 from .engine import End, Reason, Trace, audited, carry_on
 from .engine.tolerances import LOWEST
@@ -730,7 +731,7 @@ class Path:
         True
         """
         p = self._problem
-        if parameter not in p.turns:
+        if not is_word(parameter, p.turns):
             known = " or ".join(map(repr, p.turns)) or "nothing: it has one parameter"
             raise ValueError(f"parameter is {parameter!r}, but a path of {p.name} turns to {known}")
         if np.ndim(at) != 0:

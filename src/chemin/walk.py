@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ._checks import (
     LARGEST,
+    MATRIX,
     SMALLEST,
     check_columns_scale,
     check_count,
@@ -30,6 +30,7 @@ from ._checks import (
     check_two_classes,
     check_walk_memory,
     class_weights,
+    is_word,
 )
 from .closed import closed_trace
 from .engine import IndefiniteError, audited, carry_on, follow
@@ -50,7 +51,7 @@ def make_spec(name: str, **given: Any) -> dict[str, Any]:
     if unknown:
         raise TypeError(f"{name} has no argument {unknown[0]!r}, only {', '.join(defaults)}")
     spec = defaults | given
-    if "along" in spec and spec["along"] not in problem.along:
+    if "along" in spec and not is_word(spec["along"], problem.along):
         known = " or ".join(map(repr, problem.along))
         raise ValueError(f"along must be {known}, got {spec['along']!r}")
     if "lambda_" in spec:
@@ -67,10 +68,9 @@ def _check_place(value: Any, name: str, lies: str) -> float:
         return check_size(check_fraction(value, name), name)
     if lies == "inside":
         return check_size(check_inside(value, name), name)
-    if lies == "up to infinity" and value == np.inf:
-        return float(np.inf)
-    if lies == "up to infinity" and not (isinstance(value, Real) and float(value) > 0):
-        raise ValueError(f"{name} must be a number > 0, or inf, got {value!r:.50}")
+    if lies == "up to infinity":
+        number = check_positive(value, name, inf=True)
+        return number if np.isinf(number) else check_size(number, name)
     zero = lies == "not negative"
     return check_size(check_positive(value, name, zero=zero), name, 0.0 if zero else SMALLEST)
 
@@ -89,8 +89,8 @@ def make_data(
     On a graph, given by its Laplacian, rows may have no label: their weight is 0.
     """
     if laplacian is not None:
-        labels, known = check_partly_labelled(y, len(X))
-        known, signs = known & (weight > 0), np.zeros(len(X))
+        labels, known = check_partly_labelled(y, X.shape[0])
+        known, signs = known & (weight > 0), np.zeros(X.shape[0])
         signs[known], classes = check_two_classes(labels[known])
         weight = np.where(known, weight, 0.0)
         weight[known] = class_weights(class_weight, signs[known], classes, weight[known])
@@ -151,7 +151,7 @@ def walk_path(
         K = gram
         _check_kernel_matrix(K, data.kernel, check_psd)
         if isinstance(K, DenseGram):
-            check_walk_memory(len(K), "K" if data.kernel.name == "precomputed" else "X")
+            check_walk_memory(len(K), MATRIX if data.kernel.name == "precomputed" else "X")
     problem = make_problem(name, data, target, spec, K)
     if problem.default_range is not None:
         start, stop = (d if v is None else v for v, d in zip((start, stop), problem.default_range))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._checks import is_word
 from ..path import Path
 from ..problems.staircase import Floats
 from . import _data as data
@@ -123,7 +124,7 @@ class PathDisplay:
         -------
         PathDisplay
         """
-        if what not in ("auto", "coef", "alpha"):
+        if not is_word(what, ("auto", "coef", "alpha")):
             raise ValueError(f"what must be 'auto', 'coef' or 'alpha', got {what!r}")
         if what == "auto":
             what = "coef" if path._linear else "alpha"

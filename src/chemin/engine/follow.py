@@ -113,9 +113,7 @@ def polish(
     return stair, z
 
 
-def off(
-    system: StaircaseSystem, stair: Ints, z: Floats, t: float
-) -> tuple[Floats, Floats, Floats]:
+def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floats, Floats, Floats]:
     """z with pins where they are, h, and how far it is off its stairs; 0 for solutions."""
     z = np.where(stair % 2 == 1, system.stairs.level(stair, t), z)
     system = system.tangent(z, t)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from chemin._checks import Array, check_gram, check_matrix, check_memory
+from chemin._checks import MATRIX, Array, check_gram, check_matrix, check_memory
 from chemin.kernels._blocks import distinct_rows
 from chemin.kernels._kernel import Kernel, same_features
 
@@ -24,7 +24,7 @@ class Precomputed(Kernel):
 
     def gram(self, X: Any) -> Array:
         """Return X, a symmetric matrix of shape (n, n). It is not copied if nothing is wrong."""
-        return check_gram(X, 'X with kernel="precomputed"')
+        return check_gram(X, MATRIX)
 
     def cross(self, X_new: Any, X: Any) -> Array:
         """Return X_new of shape (n_new, n): the kernel between new points and the n of training.

@@ -18,7 +18,7 @@ from scipy.linalg import solve
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
-from chemin._checks import Array, check_matrix, check_positive
+from chemin._checks import Array, check_matrix, check_points, check_positive, is_word
 from chemin.kernels._blocks import Index, distinct_rows, repeat_in_place
 from chemin.kernels._gram import DenseGram
 
@@ -65,8 +65,8 @@ def neighbor_graph(
     >>> graph.toarray().astype(int).tolist()
     [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     """
-    points = check_matrix(X)
-    if weights not in WEIGHTS:
+    points = check_points(X)
+    if not is_word(weights, WEIGHTS):
         raise ValueError(
             f"weights must be one of {', '.join(WEIGHTS)} (graph_weights, where a model makes the "
             f"graph), got {weights!r}"
@@ -83,7 +83,7 @@ def neighbor_graph(
 
 def _distances(points: Array, n_neighbors: int | None, radius: float | None) -> Sparse:
     """Distances of neighbours, one row a point. Copies of a point are neighbours at distance 0."""
-    n, finder = len(points), NearestNeighbors().fit(points)
+    n, finder = points.shape[0], NearestNeighbors().fit(points)
     if radius is not None:
         found = finder.radius_neighbors_graph(
             radius=check_positive(radius, "radius"), mode="distance"

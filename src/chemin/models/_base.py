@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import is_word
 from ..kernels import Kernel
 from ..path import Solution
 from ..selection import Criterion, CrossValidation, Curve, Family
@@ -55,7 +56,7 @@ class PathEstimator(BaseEstimator):
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Walk all paths, choose the value, and learn the model there."""
-        if self.choose not in CHOICES:
+        if not is_word(self.choose, CHOICES):
             raise ValueError(f"choose must be one of {', '.join(CHOICES)}, got {self.choose!r}")
         family = self._family(X, y, sample_weight)
         family.walk_on = self.stop is None

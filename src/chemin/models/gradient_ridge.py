@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_flag, check_scale, check_target, check_weights
+from .._checks import check_flag, check_scale, check_target, check_values, check_weights, is_word
 from ..selection import Criterion, CrossValidation, Descent
 from ..selection.criteria import check_whole
 from ..selection.descent import check_descent, descend
@@ -229,7 +229,7 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _start(self, k: int, rng: np.random.RandomState, shared: _Shared) -> Floats:
         if k == 0 and self.start is not None:
-            return shared.gather(np.asarray(self.start, dtype=float))
+            return shared.gather(check_values(self.start, "start"))
         return np.asarray(rng.uniform(size=len(shared.unit)))
 
     def _best(
@@ -292,7 +292,7 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     # ------------------------------------------------------------------ checks
 
     def _check_options(self) -> None:
-        if self.average is not None and self.average not in AVERAGES:
+        if self.average is not None and not is_word(self.average, AVERAGES):
             raise ValueError(
                 f"average must be None or one of {', '.join(AVERAGES)}, got {self.average!r}"
             )

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_partly_labelled, check_weights
+from .._checks import check_partly_labelled, check_positive, check_weights
 from ..api import laplacian_spec, make_laplacian
 from ..kernels import GraphGram, Kernel, make_kernel
 from ..selection import Curve, Family, GraphFamily, Validation
@@ -398,7 +398,8 @@ class LaplacianSVC(_GraphMachine):
         deformed = gram.matrix[known] @ T
         options: dict[str, Any] = self._walk_options()
         if self.lambda2 is not None:
-            options |= {"start": None, "stop": min(self.lambda2, options["stop"] or self.lambda2)}
+            held = check_positive(self.lambda2, "lambda2")
+            options |= {"start": None, "stop": min(held, options["stop"] or held)}
         family = Family(
             "svc",
             0.5 * (deformed + deformed.T),

@@ -25,10 +25,12 @@ from .._checks import (
     check_positive,
     check_target,
     check_weights,
+    is_word,
     many_class_weights,
 )
 from ..kernels import Kernel, Scaled, Sum, kernel_alignment, make_kernel
 from ..selection.classes import Coding, first_largest
+from ..selection.criteria import check_whole
 from ._labels import numbered
 from ._points import checked_points
 from ._weighing import NEGLIGIBLE, Machine, Place, Weighing
@@ -111,12 +113,14 @@ class _MKL(BaseEstimator):
     def _check(self) -> None:
         check_positive(self.C, "C")
         check_positive(self.tol, "tol")
-        if not (isinstance(self.norm, (int, float)) and self.norm >= 1.0):
+        check_whole(self.max_iter, "max_iter", 1)
+        norm = check_positive(self.norm, "norm", inf=True)
+        if norm < 1.0:
             raise ValueError(f"norm must be a number >= 1, got {self.norm!r}.")
-        if not np.isfinite(self.norm):
+        if np.isinf(norm):
             raise ValueError('norm must be finite: for equal weights use weighting="uniform".')
         known = ("mkl", "uniform", "alignment")
-        if self.weighting not in known:
+        if not is_word(self.weighting, known):
             raise ValueError(
                 f"weighting must be one of {', '.join(known)}, got {self.weighting!r}."
             )
@@ -140,7 +144,8 @@ class _MKL(BaseEstimator):
         return parts
 
     def _points(self, X: ArrayLike, first: bool) -> Floats:
-        strings = [k for k in self.kernels or [] if isinstance(k, Kernel) and k.of_strings]
+        listed = self.kernels if isinstance(self.kernels, Sequence) else []
+        strings = [k for k in listed if isinstance(k, Kernel) and k.of_strings]
         if strings:
             return strings[0].points(X)
         points: Floats = checked_points(self, X, first=first)

@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_count, check_flag
+from .._checks import check_flag, is_word
 from ..api import svc_path
 from ..kernels import Kernel, Linear, make_kernel
+from ..selection.criteria import check_whole
 from ._labels import two_classes
 from ._points import checked_points
 
@@ -65,7 +66,7 @@ class _Perceptron(ClassifierMixin, BaseEstimator):
         """R, and for a point i its similarity k(x_i, .) to all points."""
 
     def _fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        check_count(self.max_iter, "max_iter")
+        check_whole(self.max_iter, "max_iter", 1)
         check_flag(self.averaged, "averaged")
         points = self._points(X, first=True)
         signs, self.classes_ = two_classes(y, len(points))
@@ -210,7 +211,7 @@ class RosenblattPerceptron(_Perceptron):
         X : array-like of shape (n, d)
         y : array-like of n labels, two classes
         """
-        if self.form not in ("primal", "dual"):
+        if not is_word(self.form, ("primal", "dual")):
             raise ValueError(f"form must be 'primal' or 'dual', got {self.form!r}.")
         return self._fit(X, y)
 

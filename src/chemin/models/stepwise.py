@@ -16,6 +16,7 @@ from .._checks import (
     check_fraction,
     check_target,
     check_weights,
+    is_word,
 )
 from ..engine import ONE_THREAD
 from ._least_squares import LeastSquares, f_test
@@ -135,7 +136,7 @@ class StepwiseRegression(RegressorMixin, BaseEstimator):
         return self
 
     def _check_levels(self) -> None:
-        if self.direction not in DIRECTIONS:
+        if not is_word(self.direction, DIRECTIONS):
             known = ", ".join(DIRECTIONS)
             raise ValueError(f"direction must be one of {known}, got {self.direction!r}")
         check_flag(self.intercept, "intercept")

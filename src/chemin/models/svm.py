@@ -14,7 +14,7 @@ from sklearn.svm import SVC, SVR, NuSVR
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_flag, check_target
+from .._checks import check_flag, check_target, is_word
 from ..kernels import Kernel, parts_of
 from ..path import Path, Solution
 from ..selection import Family
@@ -426,10 +426,10 @@ class PathSVC(ClassifierMixin, _PathMachine):
 
     def _check_shapes(self) -> None:
         for name in ("multi_class", "decision_function_shape"):
-            if getattr(self, name) not in CODINGS:
+            if not is_word(getattr(self, name), CODINGS):
                 raise ValueError(f"{name} must be 'ovo' or 'ovr', got {getattr(self, name)!r}")
         check_flag(self.joint, "joint")
-        if self.probability not in (None, *METHODS):
+        if self.probability is not None and not is_word(self.probability, METHODS):
             known = ", ".join(map(repr, METHODS))
             raise ValueError(f"probability must be {known} or None, got {self.probability!r}")
 

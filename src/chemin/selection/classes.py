@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import is_word
 from .piecewise import Floats, Ints
 
 # Values of f nearer than this, relative to the largest (and to the margin, 1), are equal.
@@ -37,7 +38,7 @@ class Coding:
     kind: str
 
     def __post_init__(self) -> None:
-        if self.kind not in CODINGS:
+        if not is_word(self.kind, CODINGS):
             raise ValueError(f"multi_class must be 'ovo' or 'ovr', got {self.kind!r}")
 
     @property

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,9 @@ class Criterion(ABC):
     # One loss over all test points together, not fold by fold: folds of one point.
     pooled = False
 
-    def __init__(self, *, scoring: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(self, *, scoring: Any = None, n_jobs: Any = None) -> None:
+        if n_jobs is not None and not isinstance(n_jobs, Integral):
+            raise ValueError(f"n_jobs must be a whole number or None, got {n_jobs!r:.60}")
         self.scoring, self.n_jobs = scoring, n_jobs
 
     @abstractmethod
@@ -189,7 +191,7 @@ class CrossValidation(Criterion):
         listed &= not hasattr(self.cv, "split") or isinstance(self.cv, PredefinedSplit)
         rows = np.arange(len(family)) if listed else family.used
         y = _classes_or_numbers(family)[rows]
-        splitter = check_cv(self.cv, y, classifier=family.classifier)
+        splitter = check_cv(_checked_cv(self.cv), y, classifier=family.classifier)
         groups = None if self.groups is None else _check_groups(self.groups, family)[rows]
         try:
             pairs = list(splitter.split(family.X[rows], y, groups))
@@ -213,7 +215,7 @@ class Split(CrossValidation):
 
     def __init__(
         self,
-        test_size: float | int = 0.5,
+        test_size: Any = 0.5,
         *,
         random_state: Any = None,
         scoring: Any = None,
@@ -229,6 +231,8 @@ class Split(CrossValidation):
         rows = family.used
         y = _classes_or_numbers(family)[rows]
         kind = StratifiedShuffleSplit if family.classifier else ShuffleSplit
+        if not isinstance(self.test_size, Real):
+            raise ValueError(f"test_size must be a number, got {self.test_size!r:.60}")
         one = kind(1, test_size=self.test_size, random_state=self.random_state)
         return [(rows[train], rows[test]) for train, test in one.split(family.X[rows], y)]
 
@@ -742,6 +746,22 @@ def check_whole(value: Any, name: str, least: int) -> None:
     whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or value < least:
         raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
+
+
+def _checked_cv(cv: Any) -> Any:
+    """Folds, a splitter or pairs of rows as they are; an iterator of pairs as a list."""
+    splitter = hasattr(cv, "split") and not isinstance(cv, (str, bytes))
+    if cv is None or isinstance(cv, Integral) or splitter:
+        return cv
+    try:
+        pairs = list(cv)
+        if isinstance(cv, Mapping) or not all(len(pair) == 2 for pair in pairs):
+            raise TypeError
+    except TypeError:
+        raise ValueError(
+            f"cv must be a number of folds, a splitter or a list of (train, test), got {cv!r:.60}"
+        ) from None
+    return pairs
 
 
 def _rows(index: Any) -> Rows:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from .._checks import check_positive
+from .._checks import check_positive, is_word
 from .piecewise import Floats
 
 SOLVERS = {"lbfgs": "L-BFGS-B", "cg": "CG"}
@@ -69,7 +69,7 @@ class Descent:
 
 def check_descent(solver: Any, max_iter: Any, tol: Any) -> None:
     """Refuse options that no descent can have."""
-    if solver not in SOLVERS:
+    if not is_word(solver, SOLVERS):
         raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
     whole = isinstance(max_iter, (int, np.integer)) and not isinstance(max_iter, bool)
     if not whole or max_iter < 1:

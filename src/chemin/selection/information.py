@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_positive
+from .._checks import check_positive, is_word
 from ..path import Path
 from ..segments import Curved
 from .criteria import Criterion, Trial
@@ -62,7 +62,7 @@ class InformationCriterion(Criterion):
 
     def __init__(self, criterion: str = "bic", *, noise_variance: float | None = None) -> None:
         super().__init__()
-        if criterion not in NAMES:
+        if not is_word(criterion, NAMES):
             raise ValueError(f"criterion must be one of {', '.join(NAMES)}, got {criterion!r}")
         if noise_variance is not None:
             noise_variance = check_positive(noise_variance, "noise_variance")

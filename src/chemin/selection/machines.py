@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, LinAlgWarning, lstsq, solve
 from scipy.special import expit
 
-from .._checks import check_matrix, check_target, check_two_classes
+from .._checks import check_matrix, check_target, check_two_classes, is_word
 from ..kernels import RBF
 from ..path import Path
 from .criteria import CrossValidation
@@ -183,7 +183,7 @@ def machine_folds(
     labels = np.asarray(y)
     numbers = check_two_classes(y)[0] if classifier else check_target(y, len(points))
     loss = loss or ("logistic" if classifier else "squared")
-    if loss not in LOSSES:
+    if not is_word(loss, LOSSES):
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
     training, selection = [], []
     for train, test in splits_of(cv, points, labels, classifier):
