@@ -75,7 +75,7 @@ def check_matrix(X: Any, name: str = "X") -> Array:
     """
     if _is_plain(X):
         _refuse_not_finite(X, name)
-        return X  # type: ignore[no-any-return]
+        return X
     if issparse(X):
         raise ValueError(
             f"{name} is a sparse {X.__class__.__name__} of shape {X.shape}, expected a dense "
@@ -680,7 +680,7 @@ def _refuse_not_finite(values: Array, name: str) -> None:
 
 
 def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
-    """Rows and columns of the lower triangle, by tiles: whole blocks of columns are slow to read."""
+    """Rows and columns of the lower triangle, by tiles: whole columns are slow to read."""
     blocks = [slice(a, min(a + CHECK_ROWS, n)) for a in range(0, n, CHECK_ROWS)]
     return ((rows, columns) for k, rows in enumerate(blocks) for columns in blocks[: k + 1])
 

@@ -239,11 +239,11 @@ class Piecewise:
         inner = np.flatnonzero(j[1:] == j[:-1])
         good = self.on_piece(j[inner], 0.5 * (s[inner] + s[inner + 1])) <= most
         value, u = self.lowest(most)
-        low = np.flatnonzero(value <= most)
-        place = self._place(low, u[low])
+        deep = np.flatnonzero(value <= most)
+        place = self._place(deep, u[deep])
         first, last = s[inner[good]], s[inner[good] + 1]
         ends = np.array([np.concatenate([first, place]), np.concatenate([last, place])])
-        return np.concatenate([j[inner[good]], low]), ends
+        return np.concatenate([j[inner[good]], deep]), ends
 
 
 def _where_below(left: Floats, right: Floats, bend: Floats, most: float) -> Floats:
