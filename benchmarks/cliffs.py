@@ -5,7 +5,8 @@
 
 A path is compared with the same path of the same rows with noise (`clean`), and with 100 fits of
 scikit-learn, of which 10 are made. What the reference engine did is counted. Seconds are those of
-the processor: other work on the machine does not count.
+the processor: other work on the machine does not count. Each row has a process of its own, and a
+limit. The table is `benchmarks/cliffs.md`: rows that are measured again are replaced there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import argparse
 import signal
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe, Process
+from multiprocessing.connection import Connection
+from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -28,12 +32,14 @@ from chemin.datasets import load
 from chemin.engine import blocked, rescue
 
 FITS = 10  # of the grid that are made
-PATIENCE = 60.0  # seconds for a path; then it is left
-FIT_PATIENCE = 10.0  # seconds for fits: those not made by then are taken to be no slower
+PATIENCE = 60.0  # seconds by the clock on the wall for a path; then it is left
+FIT_PATIENCE = 2.0  # seconds for fits: those not made by then are taken to be no slower
 NOISE = 0.1  # standard deviations of a feature, added to make rows clean
 ALLOWED = 3.0  # times the time an event of the clean path, and once that of the fits
 LEAST = 1e-4  # of the start: where the grid of a path that goes to 0 ends
 LAMBDA = 100.0  # where a path in epsilon or nu is walked
+TOTALS = ("events", "by reference")
+Row = list[Any]
 LIBSVM = {"kernel": "precomputed", "tol": 1e-3, "cache_size": 1000}
 
 
@@ -152,69 +158,119 @@ def _enough(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def timed(kind: Kind, K: np.ndarray, y: tuple[np.ndarray, ...]) -> tuple[Any, float, Count]:
-    """The path, its seconds and its counts; a walk that takes too long ends where it is."""
-    signal.signal(signal.SIGPROF, _enough)
+class Walked(NamedTuple):
+    """What a walk has cost, and how it went."""
+
+    events: int
+    seconds: float
+    free: float  # variables, the mean over events
+    calls: int  # of the reference, with the events that it passed and the seconds that it took
+    helped: int
+    help_seconds: float
+    end: str
+    ends: tuple[float, float]
+
+    @property
+    def each(self) -> float:
+        """Microseconds an event."""
+        return 1e6 * self.seconds / max(self.events, 1)
+
+
+def walked(kind: Kind, K: np.ndarray, y: tuple[np.ndarray, ...], limit: float) -> Walked:
+    """The path; one that takes too long ends where it is."""
+    signal.signal(signal.SIGALRM, _enough)  # a timer of the processor would coarsen its clock
     with counted() as count:
         begin = process_time()
-        signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+        signal.setitimer(signal.ITIMER_REAL, limit)
         try:
             path = kind.path(K, *y, kernel="precomputed", **kind.options)
         finally:
-            signal.setitimer(signal.ITIMER_PROF, 0.0)
-        return path, process_time() - begin, count
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        seconds = process_time() - begin
+    end = (
+        "yes" if path.complete else f"{limit:g} s" if path.reason == "interrupted" else path.reason
+    )
+    free, ends = count.free / max(count.weight, 1.0), (path.start, path.stop)
+    return Walked(len(path), seconds, free, count.calls, count.events, count.seconds, end, ends)
 
 
-def fits(kind: Kind, K: np.ndarray, y: tuple[np.ndarray, ...], path: Any, number: int) -> float:
-    """The seconds of 100 fits over the range of the path, from some of them."""
-    if number == 0:
-        return np.nan
-    high, low = max(path.start, path.stop), min(path.start, path.stop)
-    grid = np.geomspace(high, max(low, LEAST * high), number)
-    begin, made = process_time(), 0
+def fits(
+    kind: Kind, K: np.ndarray, y: tuple[np.ndarray, ...], ends: tuple[float, float], number: int
+) -> Iterator[float]:
+    """The seconds of each of some fits over the range of a path."""
+    high, low = max(ends), min(ends)
+    begin = process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for v in grid:
+        for v in np.geomspace(high, max(low, LEAST * high), number):
+            before = process_time()
             try:
                 kind.fit(float(v)).fit(K, *y)
             except ValueError:  # nu that no labels allow
                 continue
-            made += 1
+            yield process_time() - before
             if process_time() - begin > FIT_PATIENCE:
-                break
-    return (process_time() - begin) * GRID / max(made, 1)
+                return
 
 
-def row(names: tuple[str, str, str], X: np.ndarray, y: np.ndarray, number: int) -> tuple[Any, ...]:
-    kernel, kind, target = KERNELS[names[1]], KINDS[names[2]], targets(names[2], y)
-    K = kernel(X)
-    path, seconds, count = timed(kind, K, target)
+def measure(
+    to: Connection, kernel: str, kind: str, X: np.ndarray, y: np.ndarray, o: argparse.Namespace
+) -> None:
+    """In a process of its own: the path, the clean one, and fits one by one."""
+    what, target, K = KINDS[kind], targets(kind, y), KERNELS[kernel](X)
+    to.send(walked(what, K, target, o.limit))
     noise = NOISE * X.std(axis=0) * np.random.default_rng(0).standard_normal(X.shape)
-    clean, clean_seconds, clean_count = timed(kind, kernel(X + noise), target)
-    events, each = len(path), 1e6 * seconds / max(len(path), 1)
-    clean_each = 1e6 * clean_seconds / max(len(clean), 1)
-    done = "yes" if path.complete else path.reason
-    return (
-        each / clean_each,
-        seconds / fits(kind, K, target, path, number),
-        *names,
-        events,
-        round(count.free / max(count.weight, 1.0)),
-        round(clean_count.free / max(clean_count.weight, 1.0)),
-        seconds,
-        each,
-        count.calls,
-        f"{100 * count.events / max(events, 1):.2g} %",
-        f"{100 * count.seconds / seconds:.2g} %",
-        done,
-    )
+    clean = walked(what, KERNELS[kernel](X + noise), target, o.limit)
+    to.send(clean)
+    for seconds in fits(what, K, target, clean.ends, o.fits):
+        to.send(seconds)
 
+
+def received(limit: float, *args: Any) -> list[Any]:
+    """All that the process of a row has sent before it ended, or was silent for too long."""
+    here, there = Pipe(duplex=False)
+    child = Process(target=measure, args=(there, *args))
+    child.start()
+    there.close()
+    out = []
+    with suppress(EOFError):
+        while here.poll(1.5 * limit):
+            out.append(here.recv())
+    child.kill()
+    child.join()
+    return out
+
+
+# ---------------------------------------------------------------------- the table
 
 HEADER = ("of clean", "of 100 fits", "set", "kernel", "path", "events", "free", "clean free", "s")
-HEADER += ("µs an event", "calls", "events by reference", "time by reference", "complete")
+HEADER += ("µs an event", "calls", "by reference", "time by reference", "complete", "clean")
 
 
-def rows(o: argparse.Namespace) -> Iterator[Any]:
+def row(names: tuple[str, str, str], X: np.ndarray, y: np.ndarray, o: argparse.Namespace) -> Row:
+    found = received(o.limit, *names[1:], X, y, o)
+    if len(found) < 2:
+        nothing = f"no answer in {o.limit:g} s"
+        return [np.inf, np.nan, *names, *[0] * 8, *((nothing, "") if not found else ("", nothing))]
+    path, clean, *made = found
+    return [
+        path.each / clean.each,
+        path.seconds / (GRID * np.mean(made)) if made else np.nan,
+        *names,
+        path.events,
+        round(path.free),
+        round(clean.free),
+        path.seconds,
+        path.each,
+        path.calls,
+        path.helped,
+        path.help_seconds,
+        path.end,
+        clean.end,
+    ]
+
+
+def rows(o: argparse.Namespace) -> Iterator[Row]:
     for name in o.sets:
         try:
             X, y = SETS[name]()
@@ -224,25 +280,65 @@ def rows(o: argparse.Namespace) -> Iterator[Any]:
         some = np.sort(np.random.default_rng(0).permutation(len(y))[: o.rows])
         for kernel in o.kernels:
             for kind in o.paths:
-                try:
-                    line = row((name, kernel, kind), X[some], y[some], o.fits)
-                except KeyboardInterrupt:  # before the walk has begun
-                    print(name, kernel, kind, f"no path in {PATIENCE:g} s", flush=True)
-                    continue
+                line = row((name, kernel, kind), X[some], y[some], o)
                 print(*(f"{c:.3g}" if isinstance(c, float) else c for c in line), flush=True)
                 yield line
+
+
+def kept(file: Path) -> list[Row]:
+    """The rows of an earlier table."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in lines if "|" in line]
+    return [[_number(c) for c in line] for line in cells[2:]]
+
+
+def _number(cell: str) -> Any:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(cell)
+    return cell
+
+
+def badness(line: Row) -> float:
+    """1 at what is allowed, of the clean path and of the fits."""
+    return float(np.nanmax([line[0] / ALLOWED, line[1], 0.0]))
+
+
+def write(file: Path, found: list[Row], o: argparse.Namespace) -> None:
+    """The worst first, and what the reference has done in all of them."""
+    found = sorted(found, key=badness, reverse=True)
+    events, helped = (sum(int(line[HEADER.index(c)]) for line in found) for c in TOTALS)
+    far = sum(badness(line) > 1.0 for line in found)
+    file.write_text(
+        f"# Cliffs\n\n`python benchmarks/cliffs.py --rows {o.rows}`: {len(found)} paths, "
+        f"{events} events, {helped} of them ({100 * helped / max(events, 1):.2g} %) by the "
+        f"reference. {far} take more than {ALLOWED:g} times as long an event as a clean path, or "
+        f"longer than {GRID} fits. Seconds of the processor, one thread.\n\n"
+        + table(HEADER, found)
+        + "\n"
+    )
 
 
 def parse() -> argparse.Namespace:
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, known in (("sets", SETS), ("kernels", KERNELS), ("paths", KINDS)):
         p.add_argument(f"--{name}", type=lambda text: text.split(","), default=list(known))
-    p.add_argument("--rows", type=int, default=1605, help="of each set, at the most")
+    p.add_argument("--rows", type=int, default=600, help="of each set, at the most")
+    p.add_argument("--limit", type=float, default=PATIENCE, help="seconds for a path")
+    p.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".md"))
     p.add_argument("--fits", type=int, default=FITS, help="of the grid that are made, 0 for none")
     return p.parse_args()
 
 
+def main() -> None:
+    o = parse()
+    svc_path(np.eye(4), [1, -1, 1, -1], kernel="precomputed")  # what is loaded once
+    found = {tuple(line[2:5]): line for line in kept(o.out)}
+    for line in rows(o):
+        found[tuple(line[2:5])] = line
+        write(o.out, list(found.values()), o)
+    print(f"\n{o.out.read_text()}" if found else "")
+
+
 if __name__ == "__main__":
-    found = sorted(rows(parse()), key=lambda line: -np.nanmax([line[0] / ALLOWED, line[1]]))
-    print()
-    print(table(HEADER, found))
+    main()

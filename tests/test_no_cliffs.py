@@ -98,6 +98,21 @@ def test_more_ties_than_a_block_holds(calls):
     assert len(calls) <= 1
 
 
+@pytest.mark.parametrize("function, along", [(svr_path, "epsilon"), (nu_svr_path, "nu")])
+def test_everything_meets_at_once(function, along, calls):
+    """Two values of y, a linear kernel on groups of one-hot features: all points meet their tube at
+    one epsilon. What follows there is a linear program, walked by hundreds of jumps, with G_FF
+    nearly singular again and again.
+    """
+    rng = np.random.default_rng(1)
+    X = np.eye(6)[rng.integers(6, size=(300, 12))].reshape(300, 72)
+    y = np.where(X @ rng.standard_normal(72) + 1.5 * rng.standard_normal(300) > 0, 1.0, -1.0)
+    path = function(X, y, kernel="linear", along=along, lambda_=100.0)
+    assert path.complete
+    assert_exact(path)
+    assert len(calls) == 0
+
+
 def test_an_inverse_that_is_no_number(calls, monkeypatch):
     """Verification refuses what is no number, and the walk begins again from the data."""
     inverse, spoilt = blocked.BlockWalker.inverse, []

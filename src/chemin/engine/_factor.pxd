@@ -35,6 +35,9 @@ cdef class Factor(System):
         double[::1] wanted, lacking, change, lost
         readonly double spoilt  # about |1 - H G_FF|: what small pivots have left in H
         public double worn, ruined  # of that: a block begins with a fresh inverse; it ends
+        double wrong  # by which part the last refinement has changed a solve: |1 - H G_FF|
+        bint fresh  # H0 is the inverse of G_FF, as it was computed
+        bint renewed  # H0 is not that of the block's start
         # careful blocks, and what inverting G_FF needs
         public bint careful
         public double frail  # pivots below this part of the diagonal spoil an updated inverse
@@ -76,5 +79,6 @@ cdef class Factor(System):
     cdef void _refine(self, const double *b, double *x) noexcept nogil
     cdef void _gather(self) noexcept nogil
     cdef bint _invert(self) noexcept nogil
+    cdef bint _renew(self) noexcept nogil
     cdef void _fresh(self) noexcept nogil
     cdef void _move_slot(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil

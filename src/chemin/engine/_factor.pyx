@@ -58,6 +58,7 @@ cdef enum:
     REFINEMENTS = 8  # of a solve, at the most
 
 cdef double EPS = np.finfo(np.float64).eps
+cdef double TINY = np.finfo(np.float64).tiny
 cdef double STANDS = 4.0 * EPS  # a solve that changes by this part is done
 
 
@@ -368,6 +369,7 @@ cdef class Factor(System):
         else:
             self._clear_empty(&self.g[0])
             self._add_inverse(&self.g[0], &self.v[0])
+        self.wrong = 0.0
         if self.wary:
             self._refine(&self.g[0], &self.v[0])
         self._clear_empty(&self.v[0])
@@ -433,6 +435,7 @@ cdef class Factor(System):
         """
         cdef Py_ssize_t x
         self._column(s, u)
+        self.wrong = 0.0
         if self.wary:
             memset(&self.wanted[0], 0, self.ns * sizeof(double))
             self.wanted[s] = 1.0
@@ -480,6 +483,7 @@ cdef class Factor(System):
             most = max(most, fabs(u[s]) * self.root[i])
         self.spoilt += EPS * fabs(self.d[self.k]) * most * most
         self.k += 1
+        self.fresh = False
 
     cdef void _drop_slot(self, Py_ssize_t s) noexcept nogil:
         """H loses slot s, after `_leaving` has put H e_s into the next row of U; z' with it."""
@@ -599,19 +603,22 @@ cdef class Factor(System):
 
     def prepare(self):
         """A block begins; a wary one with G_FF and a fresh inverse."""
-        self.held = False
-        self.wary = self.wary_from_the_start or self.spoilt > self.worn
+        self.held = self.fresh = False
+        self.wary = self.wary_from_the_start or self.renewed or self.spoilt > self.worn
+        self.renewed = False
         if not self.wary:
             return
         self._room_for_G()
+        self._room_to_invert()
         with nogil:
             self._hold()
+            self._fresh()
+
+    def _room_to_invert(self):
         if self.square is None or self.square.shape[0] != self.cap:
             self.square = np.zeros((self.cap, self.cap))
             self.lapack_work = np.zeros(LAPACK_BLOCK * self.cap)
             self.swaps = np.zeros(self.cap, dtype=np.dtype(f"i{sizeof(blas_int)}"))
-        with nogil:
-            self._fresh()
 
     cdef void _fresh(self) noexcept nogil:
         """The inverse of G_FF and z' from scratch; 0 if G_FF is singular."""
@@ -622,15 +629,36 @@ cdef class Factor(System):
             memset(&self.zd[0], 0, self.ns * sizeof(double))
         self._refine(&self.b[0], &self.zd[0])
 
+    cdef bint _renew(self) noexcept nogil:
+        """The inverse from scratch where G_FF is held; False if it is fresh, or cannot be made."""
+        if self.fresh:
+            return False
+        with gil:
+            try:
+                self._room_to_invert()
+            except MemoryError:
+                return False
+        if not self._invert():
+            return False
+        self.renewed = True
+        self._refine(&self.b[0], &self.zd[0])
+        return True
+
     cdef void _refine(self, const double *b, double *x) noexcept nogil:
-        """x += H (b - G_FF x); 0 in empty slots."""
+        """x += H (b - G_FF x); 0 in empty slots. `wrong`: by which part x changes."""
         cdef Py_ssize_t s
+        cdef double largest, *change = &self.change[0]
         self._clear_empty(x)
         gemv_t(&self.GF[0, 0], self.cap, self.ns, self.ns, -1.0, x, 0.0, &self.lacking[0])
         for s in range(self.ns):
             self.lacking[s] = self.lacking[s] + b[s] if self.slot_var[s] >= 0 else 0.0
-        self._add_inverse(&self.lacking[0], x)
-        self._clear_empty(x)
+        memset(change, 0, self.ns * sizeof(double))
+        self._add_inverse(&self.lacking[0], change)
+        self._clear_empty(change)
+        largest = max(largest_size(self.ns, x), TINY)
+        self.wrong = largest_size(self.ns, change) / largest
+        for s in range(self.ns):
+            x[s] += change[s]
 
     cdef void _gather(self) noexcept nogil:
         """square = G_FF without empty slots."""
@@ -670,6 +698,7 @@ cdef class Factor(System):
                     j += 1
             i += 1
         self.n0, self.k, self.spoilt, self.n_solved = self.ns, 0, 0.0, 0
+        self.fresh = True
         memset(&self.zd[0], 0, self.ns * sizeof(double))
         self._add_inverse(&self.b[0], &self.zd[0])
         return True

@@ -146,6 +146,9 @@ cdef class Walk(Loop):
         if i != self.out:
             Loop._corner_behind(self, i, side)
 
+    cdef bint _renew(self) noexcept nogil:
+        return False  # the next walk begins with the same inverse
+
     cdef bint _jump(self, double sign, Hit *hit) noexcept nogil:
         return self.may_jump and Loop._jump(self, sign, hit)
 

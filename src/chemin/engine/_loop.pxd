@@ -37,6 +37,12 @@ cdef class Loop(WorkingSet):
     cdef void _straighten(self, double way, bint slot) noexcept nogil
     cdef int _enter(self, Py_ssize_t w, int side, double way) noexcept nogil
     cdef int _leave(self, Py_ssize_t s, int side, double way) noexcept nogil
+    cdef bint _weigh_entry(
+        self, Py_ssize_t w, double *schur, double *size, bint *doubtful
+    ) noexcept nogil
+    cdef bint _weigh_leaving(
+        self, Py_ssize_t s, double *inverse, double *unit, double *size, bint *doubtful
+    ) noexcept nogil
     cdef double _doubt(self) noexcept nogil
     cdef int _go_on(self, double way, bint frail) noexcept nogil
     cdef void _row_of(self, Py_ssize_t w) noexcept nogil
@@ -51,6 +57,7 @@ cdef class Loop(WorkingSet):
     cdef int _leave_by_jump(
         self, Py_ssize_t s, int side, double way, double inverse
     ) noexcept nogil
+    cdef void _balance(self, double pivot) noexcept nogil
     cdef bint _jump(self, double sign, Hit *hit) noexcept nogil
     cdef void _together(
         self, const Hit *hit, double way, double p, double first

@@ -11,7 +11,7 @@
 import numpy as np
 
 from libc.math cimport INFINITY, fabs
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from chemin.engine._blas cimport dot
 from chemin.engine._working_set cimport noise_z
@@ -253,13 +253,11 @@ cdef class Loop(WorkingSet):
         """Row w goes from its pin to a tread."""
         cdef:
             Py_ssize_t i = self.w_var[w], ns = self.ns
-            double size = 0.0, schur, pivot
-            bint doubtful
-        self._row_of(w)
-        schur = self._schur(i, self._solved(w), &size)
-        doubtful = self.sigma[i] * schur <= self._doubt() * size
-        if doubtful and not self._judge_entry(i, &schur, &size):
-            return C_SINGULAR
+            double size = 0.0, schur = 0.0, pivot
+            bint doubtful = False
+        if not self._weigh_entry(w, &schur, &size, &doubtful):
+            if not self._renew() or not self._weigh_entry(w, &schur, &size, &doubtful):
+                return C_SINGULAR
         pivot = self.sigma[i] * schur
         if pivot < -self.indefinite * size:
             return C_INDEFINITE
@@ -273,34 +271,61 @@ cdef class Loop(WorkingSet):
     cdef int _leave(self, Py_ssize_t s, int side, double way) noexcept nogil:
         """Slot s goes from its tread to a pin."""
         cdef:
-            Py_ssize_t i = self.slot_var[s]
-            double *u = &self.U[self.k, 0]
-            double size = 0.0, largest = 0.0, inverse = self._leaving(s, u, &size, &largest)
-            double unit = self.sigma[i] * largest
-            bint doubtful = unit * inverse <= self._doubt() * size
-        if doubtful:
-            if not self._judge_leaving(s, u, &inverse, &size):
+            double size = 0.0, inverse = 0.0, unit = 0.0
+            bint doubtful = False
+        if not self._weigh_leaving(s, &inverse, &unit, &size, &doubtful):
+            if not self._renew() or not self._weigh_leaving(s, &inverse, &unit, &size, &doubtful):
                 return C_SINGULAR
+        if doubtful:
             if unit * inverse < -self.indefinite * size:
                 return C_INDEFINITE
             if unit * inverse <= self.singular * size:
                 return self._leave_by_jump(s, side, way, inverse)
-            u[s] = inverse
+            self.U[self.k, s] = inverse
         self.wary = self.wary or doubtful
         self._vacate(s, side)
         self._drop_slot(s)
         return self._go_on(way, 1.0 < self.frail * unit * inverse)
 
+    cdef bint _weigh_entry(
+        self, Py_ssize_t w, double *schur, double *size, bint *doubtful
+    ) noexcept nogil:
+        """The pivot of row w, judged if the inverse does not know it; False if that fails."""
+        cdef Py_ssize_t i = self.w_var[w]
+        self._row_of(w)
+        schur[0] = self._schur(i, self._solved(w), size)
+        doubtful[0] = self.sigma[i] * schur[0] <= self._doubt() * size[0]
+        doubtful[0] = doubtful[0] or self.wrong > self.ruined
+        return not doubtful[0] or self._judge_entry(i, schur, size)
+
+    cdef bint _weigh_leaving(
+        self, Py_ssize_t s, double *inverse, double *unit, double *size, bint *doubtful
+    ) noexcept nogil:
+        """The same for slot s; H e_s goes to the next row of U."""
+        cdef double largest = 0.0, *u = &self.U[self.k, 0]
+        inverse[0] = self._leaving(s, u, size, &largest)
+        unit[0] = self.sigma[self.slot_var[s]] * largest
+        doubtful[0] = unit[0] * inverse[0] <= self._doubt() * size[0]
+        doubtful[0] = doubtful[0] or self.wrong > self.ruined
+        return not doubtful[0] or self._judge_leaving(s, u, inverse, size)
+
     cdef double _doubt(self) noexcept nogil:
-        """The relative pivot below which the inverse does not know it."""
-        return self.doubt_refined if self.wary else self.doubt
+        """The relative pivot below which the inverse does not know it.
+
+        A solve is as wrong as H is spoilt, and one that is refined once by the square of that.
+        """
+        if self.wary:
+            return max(self.doubt_refined, self.spoilt * self.spoilt)
+        return max(self.doubt, self.spoilt)
 
     cdef int _go_on(self, double way, bint frail) noexcept nogil:
-        """The speeds after a change of slots; after a frail pivot with a new inverse."""
+        """The speeds after a change of slots; with a new inverse if they show that it is poor."""
+        cdef double poor
         if self.wary:
-            if frail and self.careful and not self._invert():
-                return C_SINGULAR
             self._refine(&self.b[0], &self.zd[0])
+            poor = self.worn if frail and self.careful else self.ruined
+            if max(self.wrong, self.spoilt) > poor and not self.fresh and not self._renew():
+                return C_SINGULAR
         self.straight = False
         self._watch_rates(way)
         return C_GOES_ON
@@ -386,10 +411,12 @@ cdef class Loop(WorkingSet):
             Py_ssize_t s, i = self.w_var[w], new = self.ns
             double pull = dot(new, &self.g[0], &self.zd[0])
             Hit hit
-        if self.n_moves == self.bcap or self._crowded():
+        if self.n_moves >= self.limit or self._crowded():
             return C_FULL
         self._occupy(w, side, way)
         self._as_entry(new, new, &self.U[self.k, 0])
+        memcpy(&self.jump[0], &self.U[self.k, 0], self.ns * sizeof(double))
+        self._balance(schur)
         if not self._jump(-side, &hit):
             return C_BLIND
         if hit.slot and hit.at == new:  # all the way to its next pin
@@ -407,10 +434,11 @@ cdef class Loop(WorkingSet):
         """The other slots are singular without s: along H e_s until a slot or a row blocks."""
         cdef Py_ssize_t i = self.slot_var[s]
         cdef Hit hit
-        if self.n_moves == self.bcap or self._crowded():
+        if self.n_moves >= self.limit or self._crowded():
             return C_FULL
         self._vacate(s, side)
         self.U[self.k, s] = 0.0
+        memcpy(&self.jump[0], &self.U[self.k, 0], self.ns * sizeof(double))
         if not self._jump(-self.sigma[i] * side, &hit):
             return C_BLIND
         self.U[self.k, s] = inverse
@@ -419,8 +447,24 @@ cdef class Loop(WorkingSet):
         self.slot_var[s], self.zd[s], self.b[s] = -1, 0.0, 0.0
         return self._go_on(way, False)
 
+    cdef void _balance(self, double pivot) noexcept nogil:
+        """The pivot is round-off, and all of it that of one row: spread it over all of them.
+
+        Of all null vectors (v + e; -1) that with v'e = 0 but for round-off and the least G u: what
+        (v; -1) leaves in one row becomes less by the factor |v|^2, which can be a million.
+        """
+        cdef Py_ssize_t s, new = self.ns - 1
+        cdef double part
+        self.v[new] = 0.0
+        part = pivot / (1.0 + dot(new, &self.v[0], &self.v[0]))
+        memset(&self.change[0], 0, self.ns * sizeof(double))
+        self._add_inverse(&self.v[0], &self.change[0])
+        self._clear_empty(&self.change[0])
+        for s in range(new):
+            self.jump[s] += part * self.change[s]
+
     cdef bint _jump(self, double sign, Hit *hit) noexcept nogil:
-        """Along the next row of U, with this sign, to the first that blocks; False if none does.
+        """Along `jump`, with this sign, to the first that blocks; False if none does.
 
         The path stands still in t. Offsets come before distances, as in the reference.
         """
@@ -429,9 +473,9 @@ cdef class Loop(WorkingSet):
             double scale
             double *u = &self.jump[0]
             Direction along
-        scale = sign / self._largest_of(&self.U[self.k, 0])
+        scale = sign / self._largest_of(u)
         for s in range(self.ns):
-            u[s] = scale * self.U[self.k, s]
+            u[s] *= scale
         self.n_jumps += 1
         along = self._along(u)
         self._first_corner(&along, hit)

@@ -15,6 +15,7 @@ import scipy.linalg
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from . import _loop, _verify  # type: ignore[attr-defined]
 from . import tolerances as tol
+from .reasons import StuckError
 from .rescue import Helper, check_sight
 from .trace import Recorder
 
@@ -30,7 +31,8 @@ CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 CAUTION = 2  # with more free, inverses are dear: so many at first, twice as many each time
 REFRESH = 128  # blocks between two computations of h from the data
-STANDING = 8  # blocks at one t in a row, or four events a variable: they go round in round-off
+STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
+BLINDLY = 8  # steps of the reference where round-off hides what comes next
 
 BROKEN = -1  # the code of a block that could not be walked
 
@@ -70,11 +72,13 @@ class BlockWalker:
         core.look_again = tol.STALE if system.unit_moves else 0.0
         self.passed = 0
         self.helper = Helper()
-        self.patience = max(STANDING, 4 * len(system) // self.most)
+        self.patience = max(STANDING, 40 * len(system) // self.most)
         self.length, self.watching = self.most, self.least
         self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
         self.caution = CAUTION
         self.edge: Floats | None = None
+        self.mended: float | None = None  # the t at which drift was last walked away
+        self.floor = 0.0  # the largest round-off of a residual, in its unit
 
     # ------------------------------------------------------------------ the loop
 
@@ -98,7 +102,7 @@ class BlockWalker:
                 self.refresh()
             standing = standing + 1 if self.t == t else 0
             if code != _loop.FULL or standing > self.patience or not self.mend():
-                if self.by_reference(way, t_end):
+                if not self.walk_back(way) and self.by_reference(way, t_end):
                     return
 
     def block(self, way: float, t_end: float) -> int:
@@ -122,7 +126,9 @@ class BlockWalker:
             code = int(core.run(way, t_end))
             blind = code == _loop.BLIND  # a jump meets nothing that is watched
             missed = self.unwatched(watched) if blind else core.verify(self.h, t0, h_end)
-            if not blind and len(missed) == 0 and self.holds():
+            # Where z stands still, verification knows nothing of pivots.
+            lost = code == _loop.SINGULAR_PIVOT and not core.careful
+            if not (blind or lost or len(missed)) and self.holds():
                 self.length = min(2 * self.length, self.most)
                 self.careful = max(self.careful - 1, 0)
                 self.watching = max(self.least, int(FEWER * self.watching))
@@ -231,9 +237,9 @@ class BlockWalker:
         system, t = self.system, self.core.t
         shrunk = float(np.abs(self.z).sum()) / self.fresh_z
         linear = system.q + t * system.r
-        _, floor = self.core.gauge(self.z, self.size, shrunk, linear, self.edge)
+        _, self.floor = self.core.gauge(self.z, self.size, shrunk, linear, self.edge)
         if self.guard:
-            check_sight(system.in_margins(floor, t))
+            check_sight(system.in_margins(self.floor, t))
 
     def choose(self, way: float) -> Ints:
         """The pinned variables that may block soon, the first of them first.
@@ -269,11 +275,39 @@ class BlockWalker:
         self.gauge()
         return bool(np.all(np.abs(self.drift()) <= self.core.allowed()))
 
+    def walk_back(self, way: float) -> bool:
+        """Walk drift away, as an artificial residual, at a standing t; False if that is no help."""
+        self.refresh()
+        drift = self.drift()
+        if self.mended == self.t or np.all(np.abs(drift) <= tol.MEND * self.core.allowed()):
+            return False
+        system = self.system.frozen(self.t, drift)
+        mender = BlockWalker(system, self.stair, self.z, 1.0, Recorder(), self.rng)
+        self.mended, mender.mended, mender.helper = self.t, mender.t, self.helper
+        try:
+            mender.walk(tol.EPS)
+        except StuckError:
+            return False
+        self.recorder.mend(self.t, mender.z - self.z)
+        for k in np.flatnonzero(mender.stair != self.stair):
+            side = 1 if mender.stair[k] > self.stair[k] else -1
+            for j in range(int(self.stair[k]), int(mender.stair[k]), side):
+                self.recorder.event(self.t, int(k), j, j + side)
+                self.passed += 1
+        self.stair, self.z = mender.stair, mender.z
+        self.enter(way)
+        return True
+
     def drift(self) -> Floats:
         return self.system.stairs.off(self.stair, self.h, self.core.t)
 
     def by_reference(self, way: float, t_end: float) -> bool:
-        """One step by the reference; True when it has arrived."""
+        """One step by the reference; True when it has arrived.
+
+        Where double precision is blind it finds no way either: some steps, and no more.
+        """
+        if self.helper.calls >= BLINDLY:
+            check_sight(self.floor)
         arrived = self.helper.walk(self, t_end)
         if not arrived:
             self.enter(way)
