@@ -175,7 +175,7 @@ class Helper:
         before = blocks.passed
         walker = self.prepare(blocks)
         walker.guard, walker.passed = blocks.guard, blocks.passed
-        walker.t_begin = blocks.core.tiny_t / NOUGHT * (1.0 - LONG)
+        walker.t_begin = blocks.nought / NOUGHT * (1.0 - LONG)
         arrived = walker.walk(t_end, most=1 if self.stalled < STALLED else None)
         self.calls += 1
         self.events += walker.passed - before

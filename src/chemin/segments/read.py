@@ -174,7 +174,11 @@ class _Reader:
         keep = t0 != t1
         keep[is_open] = False
         f0, f1, end = self._ends(image, t0, t1)
-        if self.straight:
+        if self.straight and not self.terms.roundings:
+            first, last = (f if keep.all() else f[keep] for f in (f0, f1))
+            u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
+            yield Straight(u0, u1, first[:, :-1], last[:, :-1])
+        elif self.straight:
             u0, u1, z_sum = self.scale(t0[keep]), self.scale(end[keep]), self._sums(image)
             first = self.rounded(f0[keep], z_sum[:-1][keep], u0)
             yield Straight(u0, u1, first, self.rounded(f1[keep], z_sum[1:][keep], u1))
