@@ -91,7 +91,8 @@ def _by_refitting(X: np.ndarray, y: np.ndarray, alpha: float = 0.05) -> list[int
 
 
 def _adaptive() -> str:
-    rows = [_one_adaptive(*case) for case in ((60, 30, (5, 15, 25)), (400, 200, range(5, 200, 10)))]
+    cases = (60, 30, (5, 15, 25)), (400, 200, range(5, 200, 10)), (100, 400, range(5, 400, 20))
+    rows = [_one_adaptive(*case) for case in cases]
     header = ("rows", "variables", "path s", "search s", "ratio", "error", "search's error")
     return "\n\n".join(
         [

@@ -217,6 +217,22 @@ def test_garrote_of_orthonormal_columns():
 # ---------------------------------------------------------------------- lasso
 
 
+@pytest.mark.parametrize("shape", [(100, 720), (200, 300), (60, 60)])
+@pytest.mark.filterwarnings("error")
+def test_no_events_of_round_off_on_the_way_to_zero(shape):
+    """Oracle: lars_path, its breakpoints; with more columns than rows all residuals go to 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape)
+    y = X[:, :20] @ rng.normal(size=20) + 2.0 * rng.normal(size=shape[0])
+    path = lasso_path(X, y, stop=0)
+    alphas, _, _ = lars_path(X - X.mean(axis=0), y - y.mean(), method="lasso")
+    known = np.unique(alphas[1:-1] * shape[0])
+    low, theirs = path.breakpoints[path.breakpoints < 1e-3 * path.start], known
+    theirs = theirs[(theirs > 1e-9 * path.start) & (theirs < 1e-3 * path.start)]
+    np.testing.assert_allclose(np.unique(low), theirs, rtol=1e-6)
+    assert path.complete and path.certificate([0.0, 1e-8 * path.start]).exact.all()
+
+
 def test_positive_lasso(diabetes):
     """Oracle: scikit-learn's lars_path with positive=True, at its knots."""
     X, y = diabetes

@@ -4,7 +4,6 @@ from a path of the lasso. Both become traces with poles, and are read as all oth
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .engine import Reason, Trace, audited, certified, follow
+from .engine import Reason, Trace, audited, carry_on, certified, follow
 from .engine.follow import DEFAULT_RANGE
 from .engine.moves import ProjectiveMoves, RationalMoves, StraightMoves
 from .engine.reasons import CHANCE
@@ -36,10 +35,10 @@ def closed_trace(problem: Problem, ends: tuple[float | None, float | None], **li
     if isinstance(problem, Ridge):
         return certified(problem, _ridge(problem, *ends))
     assert isinstance(problem, AdaptiveRidge)
-    trace = certified(problem, _adaptive(problem, *ends, _walked, **limits))
+    trace = certified(problem, _adaptive(problem, *ends, careful=False, **limits))
     if trace.end.reason not in CHANCE:
         return trace
-    return certified(problem, _adaptive(problem, *ends, audited, **limits))
+    return certified(problem, _adaptive(problem, *ends, careful=True, **limits))
 
 
 # ---------------------------------------------------------------------- ridge
@@ -105,29 +104,32 @@ def _adaptive(
     problem: AdaptiveRidge,
     start: float | None,
     stop: float | None,
-    audited: Callable[..., Trace],
     *,
+    careful: bool,
     max_events: int | None,
     verbose: int,
 ) -> Trace:
-    """`audited`: how the path of the lasso is walked and judged. What is read off it is judged
-    again, so that a first walk need not be.
+    """`careful`: whether the path of the lasso is judged. What is read off it is judged again, so
+    that a first walk need not be.
     """
     lasso = problem.lasso
     begin = lasso.start()
     walk = partial(follow, lasso.system, begin)
     limits: dict[str, Any] = {"max_events": max_events, "verbose": verbose}
     lowest = DEFAULT_RANGE * begin.t / lasso.above
-    pieces = _Pieces(problem, audited(lasso, walk, stop=lowest, **limits))
-    if stop is not None and pieces.walked.end.complete and pieces.lowest > stop:
-        # The norm grows on the way down: mu comes to the stop between here and this lambda.
-        goal = stop * float(pieces.norm[-1])
-        pieces = _Pieces(problem, audited(lasso, walk, stop=goal, **limits))
-    return pieces.trace(start, stop)
-
-
-def _walked(problem: Problem, walk: Callable[..., Trace], **limits: Any) -> Trace:
-    return walk(**limits)
+    trace = audited(lasso, walk, stop=lowest, **limits) if careful else walk(stop=lowest, **limits)
+    pieces = _Pieces(problem, trace)
+    if stop is None or not trace.end.complete or pieces.lowest <= stop:
+        return pieces.trace(start, stop)
+    # The norm grows on the way down: mu comes to the stop between here and this lambda.
+    goal = stop * float(pieces.norm[-1])
+    if careful:
+        trace = audited(lasso, walk, stop=goal, **limits)
+    else:
+        if max_events is not None:
+            limits["max_events"] = max_events - len(trace.events)
+        trace = trace.then(carry_on(lasso.system, *trace.last, stop=goal, **limits))
+    return _Pieces(problem, trace).trace(start, stop)
 
 
 class _Pieces:

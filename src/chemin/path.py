@@ -888,7 +888,7 @@ def make_problem(
     w, y = data.weight, data.y if target is None else target
     make: Any = PROBLEMS[name]
     if data.kernel is None:
-        return make(data.X, y, w, **spec)
+        return make(data.X, y, w, **spec) if gram is None else make(data.X, y, w, **spec, gram=gram)
     K = gram_of(data, data.kernel) if gram is None else gram
     return make(K, y[data.used], w[data.used], **spec)
 

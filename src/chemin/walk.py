@@ -118,7 +118,7 @@ def walk_path(
     max_events: int | None = None,
     verbose: int = 0,
     check_psd: bool = False,
-    gram: Floats | Gram | None = None,
+    gram: Any = None,
     onward: Any = None,
 ) -> Path:
     """Walk the path of one problem.
@@ -135,14 +135,15 @@ def walk_path(
         The signs -1 and 1 of labels. None: the targets of the data.
     start, stop, max_events, verbose, check_psd : as in `chemin.svc_path`
     gram : array of shape (n, n), Gram or None
-        The kernel matrix of all rows, where it is known already; a `Gram` is taken as it is.
+        The kernel matrix of all rows, where it is known already; a `Gram` is taken as it is. Of
+        the lasso: that of the centred columns.
     onward : tuple or None
         What `Path.state` gave of a path of the same problem: the walk carries on there.
     """
     start, stop = check_walk(name, spec, {"start": start, "stop": stop, "max_events": max_events})
     if data.kernel is None:
         check_columns_scale(data.X)
-        K: Gram | None = None
+        K: Gram | None = gram  # X'X of centred columns, where it is known
     else:
         if data.kernel.name != "precomputed":
             check_scale(data.X, "X")

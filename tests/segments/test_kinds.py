@@ -14,6 +14,7 @@ from chemin import lasso_path, svc_path, svr_path
 from chemin.engine.moves import StraightMoves
 from chemin.path import Path
 from chemin.segments import Coordinate, Curved, Parts, Segments, Straight, chebyshev, f_at
+from chemin.segments.kinds import Projective
 from chemin.selection import Curve
 from chemin.selection.losses import EXACT, PiecewiseLinear
 from chemin.selection.piecewise import Piecewise, total
@@ -352,3 +353,21 @@ def test_parts_of_a_piecewise_linear_loss(run):
     function = Piecewise.assemble(Parts.join([loss.parts(b, omega) for b in blocks]))
     u = rng.uniform(LOW, HIGH, 1000)
     np.testing.assert_allclose(function(u), loss(run.f(u)) @ omega, rtol=ROUND, atol=ROUND)
+
+
+def test_squares_of_a_projective_f():
+    """Oracle: what every kind of segment has, polynomials through values of f itself."""
+    rng = np.random.default_rng(6)
+    u = np.sort(rng.uniform(0.0, 5.0, 13))[::-1]
+    f0, f1 = rng.normal(size=(2, 12, 9))
+    block = Projective(u[:-1], u[1:], f0, f1, rng.uniform(-5.0, 0.95, 12))
+    y, omega = rng.normal(size=9), rng.uniform(size=9)
+
+    def loss(f):
+        return (y - f) ** 2 @ omega
+
+    known, other = block.parts([], loss, square=omega), Segments.parts(block, [], loss)
+    at = rng.uniform(u[-1], u[0], 500)
+    expected = Piecewise.assemble(other)(at)
+    np.testing.assert_allclose(Piecewise.assemble(known)(at), expected, rtol=1e-11)
+    np.testing.assert_allclose(expected, loss(f_at([block], at)), rtol=1e-11)

@@ -111,3 +111,29 @@ def test_a_graph_has_a_family_of_its_own():
     X, y = np.random.default_rng(0).normal(size=(10, 2)), np.arange(10) % 2
     with pytest.raises(ValueError, match=r"needs the graph of its points: take .*GraphFamily"):
         Family(chemin.laplacian_svc_path, X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_share_products(weighted):
+    """Oracle: X'X of the centred columns of a fold, by themselves."""
+    rng = np.random.default_rng(0)
+    X, y = 3.0 + rng.normal(size=(300, 70)), rng.normal(size=300)
+    w = rng.integers(1, 4, 300).astype(float) if weighted else np.ones(300)
+    family = Family("lasso", X, y, sample_weight=w)
+    rows = np.delete(np.arange(300), slice(20, 80))
+    Z = X[rows] - np.average(X[rows], axis=0, weights=w[rows])
+    expected = (Z * w[rows, None]).T @ Z
+    gram = family.products.among(rows)
+    np.testing.assert_allclose(gram.matrix, expected, atol=1e-13 * np.abs(expected).max())
+    assert family.walk(rows).certificate(family.walk(rows).breakpoints).exact.all()
+
+
+def test_products_that_would_cancel_are_not_shared():
+    """Oracle: the certificate of the path, and none is shared where little of a column is left."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 64)), rng.normal(size=200)
+    X[:10, 3] *= 1e9
+    family = Family("lasso", X, y)
+    rows = np.arange(10, 200)
+    assert family.products.among(rows) is None
+    assert family.walk(rows).certificate(family.walk(rows).breakpoints).exact.all()

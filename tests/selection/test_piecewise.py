@@ -54,6 +54,18 @@ def test_lowest(as_it_is):
         assert u[j] == pytest.approx(where, abs=1e-9)
 
 
+def test_lowest_up_to_a_level():
+    """Oracle: all minima; those at or below the level are the same, none of the others is."""
+    rng = np.random.default_rng(5)
+    f = replace(random_function(rng, 60), bend=rng.normal(size=(60, 5)))
+    value, u = f.lowest()
+    for most in (value.min(), np.median(value)):
+        some, where = f.lowest(most)
+        low = value <= most
+        np.testing.assert_array_equal((some[low], where[low]), (value[low], u[low]))
+        assert np.all(some[~low] > most)
+
+
 @pytest.mark.parametrize("most", [-1.0, 0.0, 0.5])
 def test_below(most):
     """Oracle: values at 20,000 places; closed forms and general ones say the same."""

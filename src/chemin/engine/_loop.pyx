@@ -109,7 +109,10 @@ cdef class Loop(WorkingSet):
         if fabs(t_end) < fabs(self.t) and fabs(self.t) > max(fabs(t_end), self.tiny_t):
             if hit.step > self.longest * fabs(self.t):
                 hit.step, cut = self.longest * fabs(self.t), True
-        if t_end == 0.0 and fabs(self.t) <= self.tiny_t:
+        if t_end == 0.0 and (
+            fabs(self.t) <= self.tiny_t
+            or (self.longest == INFINITY and fabs(self.t) - hit.step <= self.tiny_t)
+        ):
             hit.step = INFINITY
         if self.n_moves > 0 and fabs(self.t + way * min(hit.step, fabs(t_end - self.t))) < nearest:
             return C_FULL

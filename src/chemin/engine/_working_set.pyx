@@ -138,6 +138,11 @@ cdef class WorkingSet(Record):
                 self.blur[i] = self.precision * self.box[i] if self.in_box[i] else self.coarsest
         return least, worst
 
+    @property
+    def tolerance(self):
+        """How precisely residuals are known, at the t of the last `gauge`."""
+        return np.asarray(self.tol)
+
     def allowed(self):
         """How far residuals may drift, at the t of the last `gauge`."""
         value, slope = np.asarray(self.unit_value), np.asarray(self.unit_slope)

@@ -24,7 +24,9 @@ BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
 LONG_ROWS = 4000  # variables: from here on twice as many of both
-DEEP = 64  # columns of a factor: from here on half as many steps, for nothing is gained by more
+SHORT_ROWS = 512  # variables, none of a border: below, at most so many:
+FEWER_STEPS, FEWER_WATCHED = 32, 64
+DEEP = 64  # columns of a factor: from here on fewer steps too, for nothing is gained by more
 MORE, FEWER = 1.25, 0.95  # times that: after a block that has missed one, after one that has not
 URGENT = 0.7  # times the steps of a block: so many of them are likely to enter
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
@@ -56,9 +58,14 @@ class BlockWalker:
         # Where rows of A are long, verification is dear: blocks are longer.
         longer = 2 if len(system) >= LONG_ROWS else 1
         self.most, self.least = longer * BLOCK, longer * WATCH
+        short = len(system) < SHORT_ROWS and len(system) == system.coupling.n_rows
+        if short:
+            self.most, self.least = min(BLOCK, FEWER_STEPS), min(WATCH, FEWER_WATCHED)
         self.core = core = _verify.Core(system, self.most)
+        if short:  # room for all, once
+            core.reserve(len(system) + 2 * self.most + 2)
         if core.rank >= DEEP:  # every breakpoint costs the same, and short sight is clear
-            self.most = max(BLOCK // 2, SHORTEST)
+            self.most = min(BLOCK, FEWER_STEPS)
         core.still, core.indefinite = tol.VANISHING, tol.INDEFINITE
         core.singular, core.aside, core.down_first = tol.NIL, tol.ASIDE, tol.DOWN_FIRST
         # H_ss G_ss is one over the pivot of a free variable, relative to its diagonal entry.
@@ -70,7 +77,7 @@ class BlockWalker:
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
         core.longest = tol.LONG if system.unit_moves else np.inf
         core.look_again = tol.STALE if system.unit_moves else 0.0
-        self.passed = 0
+        self.passed, self.nought = 0, 0.0
         self.helper = Helper()
         self.patience = max(STANDING, 40 * len(system) // self.most)
         self.length, self.watching = self.most, self.least
@@ -90,7 +97,7 @@ class BlockWalker:
         while True:
             if not self.passed:
                 tiny = max(abs(self.t), tol.NEAR_ZERO * abs(begin))
-                self.core.tiny_t = tol.NOUGHT * tiny / (1.0 - tol.LONG)
+                self.nought = tol.NOUGHT * tiny / (1.0 - tol.LONG)
             t, code = self.t, self.block(way, t_end)
             if code == _loop.ARRIVED:
                 self.mend()
@@ -238,6 +245,7 @@ class BlockWalker:
         shrunk = float(np.abs(self.z).sum()) / self.fresh_z
         linear = system.q + t * system.r
         _, self.floor = self.core.gauge(self.z, self.size, shrunk, linear, self.edge)
+        self.core.tiny_t = max(self.nought, system.blind_below(self.core.tolerance))
         if self.guard:
             check_sight(system.in_margins(self.floor, t))
 
@@ -307,7 +315,7 @@ class BlockWalker:
         Where double precision is blind it finds no way either: some steps, and no more.
         """
         if self.helper.calls >= BLINDLY:
-            check_sight(self.floor)
+            check_sight(self.system.in_margins(self.floor, self.t))
         arrived = self.helper.walk(self, t_end)
         if not arrived:
             self.enter(way)

@@ -128,7 +128,10 @@ class Walker:
         if not np.isfinite(left) and step > ENDLESS * abs(self.t):
             return abs(self.t), True
         nought = NOUGHT * self.t_begin / (1.0 - LONG)
-        if t_end == 0.0 and abs(self.t) <= nought:
+        nought = max(nought, self.system.blind_below(self.tolerance))
+        # What comes next may be told from 0 no more, where it need not be told from t itself.
+        lands = abs(self.t) if self.system.unit_moves else abs(self.t) - step
+        if t_end == 0.0 and min(abs(self.t), lands) <= nought:
             return left, True
         # Long ways are cut, so that drift is measured by the tolerance where the way ends.
         shrinks = self.system.unit_moves and abs(self.t) > max(abs(t_end), nought)

@@ -183,7 +183,7 @@ class Helper:
         if self.stalled and self.slack > 1.0:
             walker.slack = self.slack
             walker.refresh()
-        walker.t_begin = blocks.core.tiny_t / NOUGHT * (1.0 - LONG)
+        walker.t_begin = blocks.nought / NOUGHT * (1.0 - LONG)
         arrived = walker.walk(t_end, most=1 if self.stalled < STALLED else None)
         self.calls += 1
         self.slack = walker.slack

@@ -293,6 +293,8 @@ class Trace:
         """This walk, and another that was begun where it ends. Between them lies a jump: what the
         other has corrected at its start.
         """
+        if len(other.moves) == 0:
+            return replace(self, end=other.end)
         count, (stair, z, _) = len(self.moves), self.last
         changed = np.flatnonzero(other.stair_start != stair)
         t = float(other.t0[0])
@@ -310,9 +312,9 @@ class Trace:
     @property
     def last(self) -> tuple[Ints, Floats, float]:
         """Stairs, z and t at the end; those of the start where there is no move."""
-        count = len(self.moves)
-        z = self.z_start.copy()
-        self._leap(z, 0, count)
+        count, (made, known) = len(self.moves), self._known[-1]
+        z = known.copy()
+        self._leap(z, made, count)
         return self._stairs_before(count), z, float(self.t1[-1]) if count else np.nan
 
     def _stairs_before(self, move: int) -> Ints:

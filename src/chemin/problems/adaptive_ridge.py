@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate import TINY, Certificate
+from ..kernels import Gram
 from .base import Columns
 from .lasso import Lasso
 from .staircase import Floats, Ints, Mask
@@ -39,9 +40,10 @@ class AdaptiveRidge(Lasso):
         *,
         intercept: bool = True,
         standardize: bool = False,
+        gram: Gram | None = None,
     ) -> None:
         # A shallow copy: the arrays of the two problems are the same.
-        super().__init__(X, y, w, intercept=intercept, standardize=standardize)
+        super().__init__(X, y, w, intercept=intercept, standardize=standardize, gram=gram)
         self.lasso, self.count = Lasso.__new__(Lasso), len(self.price)
         vars(self.lasso).update({k: v for k, v in vars(self).items() if k != "lasso"})
         # With lambda in units of |x| |y| and b in units of |y| / |x|.

@@ -101,6 +101,7 @@ class Problem(ABC):
     per_row: ClassVar[bool] = False
     of_points: ClassVar[bool] = False  # whether each multiplier belongs to a point
     has_kernel: ClassVar[bool] = True  # or it is linear in the features
+    shares_products: ClassVar[bool] = False  # whether it takes X'X of its centred columns
     on_graph: ClassVar[bool] = False  # whether points are those of a graph
     target: ClassVar[str] = "numbers"  # "labels" (-1 and 1), "numbers" or "none"
     parameters: ClassVar[dict[str, Parameter]] = {}  # besides lambda, by name

@@ -24,6 +24,7 @@ class Garrote(Lasso):
     """`ridge` is the penalty of the first estimate, per row and on standardised columns."""
 
     name = "garrote"
+    shares_products = False  # columns of first estimates that are 0 are left out
     edge_name = "non-zero coefficients"
     parameters = {"ridge": Parameter(0.0, "not negative")}
 

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from ..certificate import EPS, FLOORS, TINY, Certificate, relative
-from ..kernels import Coupling, DenseGram, LowRankGram
+from ..kernels import Coupling, DenseGram, Gram, LowRankGram
 from .base import Columns, Problem, Reading, Start
 from .machine import swept
 from .staircase import Floats, Ints, Mask, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
+ENOUGH = 0.1  # of the squares of every column: so much must be left for products to be shared
 WIDE = 512  # columns: of more of them, products read those that take part, or strips
 
 
@@ -60,6 +61,41 @@ class Centred:
         return np.where(self.constant, 1.0, self.length / np.sqrt(self.total))
 
 
+class Products:
+    """X'X of centred columns on all rows, and on part of them by taking the others away.
+
+    What is left is as precise as a product of its own where it is no small part of the whole.
+    """
+
+    def __init__(self, X: Floats, w: Floats) -> None:
+        self.X, self.w, self.mean = X, w, w @ X / w.sum()
+        self.mean += w @ (X - self.mean) / w.sum()  # to the last digit
+        self.whole = self._of(np.arange(len(w)))
+        self.squares = self.whole.diagonal().copy()
+
+    def _of(self, rows: Ints) -> Floats:
+        """About the mean of all rows."""
+        Z = self.X[rows] - self.mean
+        if np.any(self.w[rows] != 1):
+            Z *= np.sqrt(self.w[rows])[:, None]
+        return np.asarray(Z.T @ Z)
+
+    def among(self, rows: Ints) -> DenseGram | None:
+        """Of these rows about their own mean; None where it must be computed from them."""
+        out = np.ones(len(self.w), bool)
+        out[rows] = False
+        others = np.flatnonzero(out)
+        if 2 * len(others) > len(rows) or len(rows) < self.X.shape[1]:
+            return None
+        d, w = self.X[others] - self.mean, self.w[others]
+        left = self.whole - self._of(others)
+        moved = w @ d / np.sqrt(float(self.w[rows].sum()))  # the mean of those that are left
+        left -= np.outer(moved, moved)
+        if np.any(left.diagonal() < ENOUGH * self.squares):
+            return None
+        return DenseGram(left)
+
+
 class Lasso(Problem):
     """Columns are brought to length one and the target too; a constant column never enters."""
 
@@ -71,6 +107,7 @@ class Lasso(Problem):
     criterion = "neg_mean_squared_error"
     per_row = True
     parameter = "lambda"
+    shares_products = True
     above = 1.01  # times the largest correlation: where a walk begins
 
     def __init__(
@@ -82,13 +119,21 @@ class Lasso(Problem):
         intercept: bool = True,
         positive: bool = False,
         standardize: bool = False,
+        gram: Gram | None = None,
     ) -> None:
+        """`gram`: that of the centred columns, where it is known."""
         self.positive, self.standardize = positive, standardize
         data = Centred(X, y, w, intercept)
-        self._declare(data, data.deviation if standardize else np.ones(X.shape[1]), positive)
+        price = data.deviation if standardize else np.ones(X.shape[1])
+        self._declare(data, price, positive, gram=gram)
 
     def _declare(
-        self, data: Centred, price: Floats, positive: bool, side: Floats | None = None
+        self,
+        data: Centred,
+        price: Floats,
+        positive: bool,
+        side: Floats | None = None,
+        gram: Gram | None = None,
     ) -> None:
         """The system. `positive`: side_j b_j is not negative."""
         self.intercept, self.x_mean, self.y_mean = data.intercept, data.x_mean, data.y_mean
@@ -102,7 +147,9 @@ class Lasso(Problem):
         self.level = level = top / reach  # prices of z, in units of t
         pull = self._correlation / (self.length * self.size)
         low = np.full(p, -np.inf) if positive else np.zeros(p)
-        gram = DenseGram(self.X.T @ self.X) if p <= len(self.X) else LowRankGram(self.X.T.copy())
+        if gram is None:
+            wide = p > len(self.X)
+            gram = LowRankGram(self.X.T.copy()) if wide else DenseGram(self.X.T @ self.X)
         self.system = StaircaseSystem(
             Coupling(gram, np.arange(p), self.side / self.length, np.empty((p, 0))),
             q=-self.side * pull,

@@ -35,6 +35,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
+# Treads that are nearer to 0 than so many tolerances of their residuals are not told from 0.
+CLOSED = 32.0
+
 # A stair is (value at t = 0, slope in t); None means that there is no such stair.
 Stair = tuple[ArrayLike, ArrayLike]
 
@@ -86,6 +89,14 @@ class Staircases:
     def span(self, t: float = 0.0) -> Floats:
         """How far each variable can move along one of its treads at the most, at t."""
         return self._span(self.value + t * self.slope) if self.moving_pins else self._still_span
+
+    @cached_property
+    def vanishing(self) -> Floats:
+        """How fast the treads of each variable that are at 0 for t = 0 go away from it, the slowest
+        of them; infinite where there is none.
+        """
+        value, slope = self.value[:, ::2], np.abs(self.slope[:, ::2])
+        return np.where((value == 0) & (slope > 0), slope, np.inf).min(axis=1)
 
     @cached_property
     def _still_span(self) -> Floats:
@@ -240,6 +251,10 @@ class StaircaseSystem:
         """How precisely residuals can and must be known; `size` is the sum of absolute terms."""
         scale = np.where(self.measured, self.units(t), size)
         return precision * scale + rounding * size + np.finfo(np.float64).tiny
+
+    def blind_below(self, tolerance: Floats) -> float:
+        """The |t| below which treads that vanish with t are not told from each other."""
+        return CLOSED * float((tolerance / self.stairs.vanishing).max(initial=0.0))
 
     def residual(self, z: Floats, t: float) -> Floats:
         """h = -(M z + q + t r), and t soft z in M z."""

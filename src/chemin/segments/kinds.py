@@ -250,11 +250,12 @@ class Straight(Segments):
 
     def parts(self, levels: Sequence[Floats], loss: Summed, square: Floats | None = None) -> Parts:
         """Affine, or quadratic with bend = sum square (f1 - f0)^2."""
-        j, s0, s1 = self.cut(levels)
-        whole = len(levels) == 0
-        f0, f1 = (self.f0, self.f1) if whole else (self.at(j, s0), self.at(j, s1))
-        bend = np.zeros((len(j), 0)) if square is None else ((f1 - f0) ** 2 @ square)[:, None]
-        return Parts(self.u(j, s0), self.u(j, s1), loss(f0), loss(f1), bend)
+        u0, u1, f0, f1 = self.u0, self.u1, self.f0, self.f1
+        if len(levels):
+            j, s0, s1 = self.cut(levels)
+            u0, u1, f0, f1 = self.u(j, s0), self.u(j, s1), self.at(j, s0), self.at(j, s1)
+        bend = np.zeros((len(u0), 0)) if square is None else ((f1 - f0) ** 2 @ square)[:, None]
+        return Parts(u0, u1, loss(f0), loss(f1), bend)
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ class _Reader:
         if self.straight or self.bend is not None:
             u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
             g = f[:, :-1]
-            if self.straight:
+            if self.straight and self.terms.roundings:
                 g = self.rounded(f, self._sums(image), self.scale(np.append(t0[:1], end)))
             f0, f1 = (g[:-1], g[1:]) if keep.all() else (g[:-1][keep], g[1:][keep])
             if self.bend is None:

@@ -629,10 +629,15 @@ class Run:
         on all rows is carried on.
         """
         self.family.prepare()
-        known = self.family.known_path
+        known, stop = self.family.known_path, {}
+        if self.family.problem.closed and self.family.stop is None:
+            # Those cannot be carried on: the others wait until it is known how far to go.
+            known = self.work.walk_all() if known is None else known
+            stop = {"stop": known.stop} if np.isfinite(known.stop) else {}
         jobs = [] if known is not None else [delayed(self.work.walk_all)()]
         if self.walks is None:
-            jobs += [delayed(work.walk)(trial) for work, trial in zip(self.works, self.trials)]
+            every = zip(self.works, self.trials)
+            jobs += [delayed(work.walk)(trial, **stop) for work, trial in every]
         found = self._parallel(jobs)
         path = found.pop(0) if known is None else known
         walks = found if self.walks is None else list(self.walks)

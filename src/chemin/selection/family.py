@@ -24,11 +24,14 @@ from ..engine import Reason
 from ..kernels import DenseGram, Kernel, Precomputed, make_kernel
 from ..path import Data, Path
 from ..problems import PROBLEMS, Problem
+from ..problems.lasso import Products
 from ..walk import check_walk, make_data, make_spec, walk_path
 from .piecewise import Floats
 
 KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0")
 WALK_OPTIONS = ("start", "stop", "max_events", "verbose", "check_psd")
+
+MANY = 64  # columns: of fewer, products take no time
 
 Rows = NDArray[np.intp]
 
@@ -41,7 +44,7 @@ class Given:
     X: Floats
     weight: Floats
     kernel: Kernel | None
-    gram: Floats | None  # where it is known
+    gram: Any  # an array or a Gram, where it is known
     walk: dict[str, Any]  # start, stop, ...
 
 
@@ -170,6 +173,14 @@ class Family:
         other.spec = make_spec(self.name, **(self.spec | given))
         return other
 
+    @cached_property
+    def products(self) -> Products | None:
+        """X'X on all rows, where folds can share it and it is worth it."""
+        n, p = self.X.shape
+        if not (self.problem.shares_products and self.spec["intercept"] and MANY <= p <= n):
+            return None
+        return Products(self.X, self.weight)
+
     def know_gram(self, gram: Floats) -> None:
         """Take a kernel matrix that was computed elsewhere."""
         vars(self)["gram"] = gram
@@ -178,6 +189,7 @@ class Family:
         """Compute what all paths share, before several workers ask for it."""
         if not self.without_gram:
             _ = self.gram
+        _ = self.products
 
     @property
     def used(self) -> Rows:
@@ -226,7 +238,10 @@ class Family:
             K = self.gram[np.ix_(rows, rows)] if read else None
         if K is not None and isinstance(kernel, Precomputed):
             X = K
-        return Given(rows, X, self._weights(rows, weight), kernel, K, walk)
+        gram: Any = K
+        if weight is None and self.products is not None:
+            gram = self.products.among(rows)
+        return Given(rows, X, self._weights(rows, weight), kernel, gram, walk)
 
     def _walked(self, data: Data, signs: Floats | None, given: Given) -> Path:
         path = walk_path(self.name, data, self.spec, target=signs, gram=given.gram, **given.walk)

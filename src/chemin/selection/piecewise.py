@@ -227,8 +227,8 @@ class Piecewise:
     def _below_of_any(self, most: float) -> tuple[Ints, Floats]:
         """Between roots of value = most, where the middle is low enough; and the minima alone."""
         every = np.arange(len(self.left))
-        low = np.minimum(self.left, self.right) - self._depth <= most
-        crossed = np.flatnonzero(low & (self.highest() >= most))
+        reached = np.minimum(self.left, self.right) - self._depth <= most
+        crossed = np.flatnonzero(reached & (self.highest() >= most))
         rows = self._polynomials(crossed)
         rows[:, 0] -= most
         row, s = chebyshev.roots(rows)
