@@ -26,9 +26,9 @@ fig, axes = plt.subplots(2, 3, figsize=(9, 5.4), layout="constrained", sharex=Tr
 for width, ax in zip(widths, axes.flat):
     model = chemin.PathSVC(kernel=Gaussian(width), stop=1e-5).fit(X, y)
     f = model.decision_function(grid.reshape(-1, 2)).reshape(grid.shape[:2])
-    ax.contourf(*np.moveaxis(grid, -1, 0), f, [-1e3, 0, 1e3], colors=["#cfe3f1", "#f6dccb"])
+    ax.contourf(*np.moveaxis(grid, -1, 0), f, [-1e3, 0, 1e3], colors=["#f6dccb", "#cfe3f1"])
     ax.contour(*np.moveaxis(grid, -1, 0), f, [0], colors="#222222", linewidths=1.2)
-    for label, colour in ((0, "#0072b2"), (1, "#d55e00")):
+    for label, colour in ((0, "#d55e00"), (1, "#0072b2")):
         ax.plot(*X[y == label].T, "o", ms=3, color=colour)
     ax.set_title(f"width {width:g}: cross-validated error {model.curve_.minimum:.3f}", fontsize=9)
 

@@ -45,7 +45,7 @@ w = end.coef @ X
 for level, style in ((0, "-"), (1, ":"), (-1, ":")):
     line = (level - end.intercept - w[0] * x) / w[1]
     ax.plot(x, line, style, color="#222222", lw=1.6, label="widest margin" if level == 0 else None)
-for label, colour in ((0, "#0072b2"), (1, "#d55e00")):
+for label, colour in ((0, "#d55e00"), (1, "#0072b2")):
     ax.plot(*X[y == label].T, "o", ms=5, color=colour)
 ax.plot(*X[end.support].T, "o", ms=10, mfc="none", color="#222222", label="support vectors")
 ax.set(xlim=(-4, 4), ylim=(-4, 3.2), xlabel="first feature", ylabel="second feature")

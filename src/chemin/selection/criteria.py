@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from ..engine import ROUND_OFF
 from ..path import Path
@@ -27,6 +27,7 @@ from ..segments import Coordinate, f_at
 from . import scorers
 from .curve import Curve
 from .family import Family, Rows
+from .jobs import run_all
 from .losses import Loss
 from .piecewise import Floats, Piecewise, total
 from .several import ClassFamily, Paths
@@ -113,6 +114,7 @@ class Criterion(ABC):
 
     # One loss over all test points together, not fold by fold: folds of one point.
     pooled = False
+    how: ClassVar[str] = ""  # what figures call the loss by it
 
     def __init__(self, *, scoring: Any = None, n_jobs: int | None = None) -> None:
         self.scoring, self.n_jobs = scoring, n_jobs
@@ -148,6 +150,8 @@ class CrossValidation(Criterion):
     groups : array of shape (n,) or None
         For splitters that keep groups together.
     """
+
+    how = "cross-validated"
 
     def __init__(
         self,
@@ -209,6 +213,8 @@ class Split(CrossValidation):
         As in scikit-learn; half of the rows by default, the same part of each class.
     """
 
+    how = "held-out"
+
     def __init__(
         self,
         test_size: float | int = 0.5,
@@ -234,6 +240,7 @@ class Split(CrossValidation):
 class LeaveOneOut(Criterion):
     """Each point predicted by the model on all others; losses pooled over the points."""
 
+    how = "leave-one-out"
     pooled = True
 
     def trials(self, family: Family) -> list[Trial]:
@@ -256,6 +263,7 @@ class BootstrapLeaveOneOut(Criterion):
     random_state : int, RandomState or None
     """
 
+    how = "bootstrap"
     pooled = True
 
     def __init__(
@@ -336,8 +344,8 @@ class Work:
         return cls(family, scoring, loss, criterion.pooled, named, criterion.scoring is None)
 
     def walk_all(self) -> Path:
-        """The path on all rows."""
-        return self.family.walk(None)
+        """The path on all rows; it is one of many, whose progress is shown together."""
+        return self.family.walk(None, verbose=0)
 
     def walk(self, trial: Trial, **options: Any) -> Walked:
         """The path of a trial, and its exact loss."""
@@ -476,6 +484,7 @@ class Run:
         rise: float = 1.0,
     ) -> None:
         self.criterion, self.family, self.walks, self.rise = criterion, family, walks, rise
+        self._below: dict[float, bool] = {}  # whether there are events below these values
         self.trials = criterion.trials(family) if trials is None else trials
         self.work = Work.of(family, criterion)
         self.scoring = self.work.scoring
@@ -526,7 +535,7 @@ class Run:
         deep = not ONWARD * low >= (1 - SAME) * DEEPEST * span.start
         if deep or curve.minimum >= limit or not curve.falls_below(WELL_INSIDE * low):
             return False
-        return self.works[0].has_events(self.trials[0], walks[0], 0.0)
+        return self.works[0].has_events(self.trials[0], walks[0], DEEPEST * span.start)
 
     def _curve(self, path: Path, walks: list[Walked], **more: Any) -> Curve:
         """The curve of what has been walked."""
@@ -540,6 +549,7 @@ class Run:
             scoring=named.scoring if named else scorers.scorer_name(scoring),
             loss=named.name if named else scorers.loss_name(scoring),
             best=self.work.best,
+            how=self.criterion.how,
             exact=self.work.loss is not None,
             on_boundary=sum(walk.undecided for walk in walks),
             endless=path.closed_above and not path.coordinate.to_infinity and high == top,
@@ -572,9 +582,14 @@ class Run:
         return out
 
     def _goes_on(self, path: Path, walks: list[Walked], low: float) -> bool:
-        """Whether a path has events below the range."""
+        """Whether a path has events below the range, so far as paths are ever carried on."""
+        if low not in self._below:
+            self._below[low] = self._has_events(path, walks, low)
+        return self._below[low]
+
+    def _has_events(self, path: Path, walks: list[Walked], low: float) -> bool:
         ends = path.problem.default_range
-        lowest = 0.0 if ends is None else ends[0]
+        lowest = DEEPEST * max(path.start, path.stop) if ends is None else ends[0]
         if path.goes_on or not low > lowest:
             return path.goes_on
         every = zip(self.works, self.trials, walks)
@@ -593,7 +608,8 @@ class Run:
             )
 
     def _parallel(self, jobs: Iterable[Any]) -> list[Any]:
-        return list(Parallel(n_jobs=self.criterion.n_jobs, prefer="threads")(jobs))
+        shown = bool(self.family.options.get("verbose", 0))
+        return run_all(jobs, self.criterion.n_jobs, shown=shown)
 
     def _walks(self) -> tuple[Path, list[Walked]]:
         """The path on all rows, and the walks of all trials: at once, the longest first.
