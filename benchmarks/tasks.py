@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from common import best_of, table
@@ -15,11 +15,13 @@ from sklearn.datasets import (
     load_wine,
     make_classification,
 )
-from sklearn.model_selection import GridSearchCV
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_val_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from chemin import PathSVC
+from chemin.datasets import available, load
 
 JOBS = 2
 WIDE = np.geomspace(1e-2, 1e4, 10)  # of C, and of gamma relative to "scale" its hundredth part
@@ -43,6 +45,9 @@ def _twenty(repeats: int) -> str:
     X, y = load_digits(return_X_y=True)
     pair = (y == 3) | (y == 8)
     data = {"breast cancer": load_breast_cancer(return_X_y=True), "digits 3/8": (X[pair], y[pair])}
+    if "german_numer_scale" in available():
+        german = load("german_numer_scale")
+        data["german"] = (german.data, german.target)
     values = {"C": np.geomspace(1e-2, 1e3, 20)}
     rows = []
     for name, (X, y) in data.items():
@@ -55,8 +60,8 @@ def _twenty(repeats: int) -> str:
 
 def _classes(repeats: int) -> str:
     rows = []
-    for load in (load_iris, load_wine, load_digits):
-        X, y = load(return_X_y=True)
+    for loader in (load_iris, load_wine, load_digits):
+        X, y = loader(return_X_y=True)
         X = StandardScaler().fit_transform(X)
         first = PathSVC(n_jobs=JOBS).fit(X, y)
         values = np.geomspace(1 / first.path_.start, 1 / first.curve_.range[0], 100)
@@ -64,7 +69,7 @@ def _classes(repeats: int) -> str:
         beside = _beside(PathSVC(n_jobs=JOBS), grid, X, y, repeats)
         svc = first.to_sklearn()
         ours, theirs = (best_of(5, partial(m.predict, X))[0] for m in (first, svc))
-        rows.append((load.__name__.removeprefix("load_"), len(y), *beside, ours / theirs))
+        rows.append((loader.__name__.removeprefix("load_"), len(y), *beside, ours / theirs))
     header = ("data", "n", "path s", "100 values s", "ratio", "error", "grid's error", "predict")
     text = (
         "Several classes, one against one, one C: five folds, against 100 values over the walked "
@@ -78,7 +83,48 @@ def _widths(sizes: list[int], repeats: int) -> str:
     for n in sizes:
         X, y = make_classification(n, 20, n_informative=6, flip_y=0.1, random_state=0)
         values = {"C": WIDE, "gamma": WIDE / 100 / (X.shape[1] * X.var())}
-        grid = GridSearchCV(SVC(), values, n_jobs=JOBS)
-        rows.append((n, *_beside(PathSVC(gamma="path", n_jobs=JOBS), grid, X, y, repeats)))
-    header = ("n", "path s", "10 x 10 s", "ratio", "error", "grid's error")
-    return "C and gamma, five folds, against 10 x 10 values.\n\n" + table(header, rows)
+        ways: dict[str, Any] = {
+            "chemin": PathSVC(gamma="path", n_jobs=JOBS),
+            "10 x 10": GridSearchCV(SVC(), values, n_jobs=JOBS),
+            "halving": HalvingGridSearchCV(SVC(), values, n_jobs=JOBS, random_state=0),
+            "Optuna, 50": _Trials(values),
+        }
+        done = {name: best_of(repeats, partial(way.fit, X, y)) for name, way in ways.items()}
+        grid = done["10 x 10"][0]
+        for name, (seconds, found) in done.items():
+            rows.append((n, name, seconds, grid / seconds, _error(found, X, y)))
+    header = ("n", "who", "s", "times as fast as the grid", "cross-validated error")
+    text = (
+        "C and gamma, five folds: 10 x 10 values, HalvingGridSearchCV on them, 50 trials of Optuna "
+        "(TPE) between their ends. Errors are those of the chosen pair on all rows, same folds."
+    )
+    return f"{text}\n\n{table(header, rows)}"
+
+
+class _Trials:
+    """50 trials of Optuna, each a cross-validation; pip install chemin[bench]."""
+
+    def __init__(self, values: dict[str, Any], trials: int = 50) -> None:
+        self.values, self.trials = values, trials
+
+    def fit(self, X: Any, y: Any) -> Self:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+        def error(trial: Any) -> float:
+            ends = {k: (float(v.min()), float(v.max())) for k, v in self.values.items()}
+            given = {k: trial.suggest_float(k, *end, log=True) for k, end in ends.items()}
+            return 1.0 - float(cross_val_score(SVC(**given), X, y, n_jobs=JOBS).mean())
+
+        study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=0))
+        study.optimize(error, self.trials)
+        self.best_params_ = study.best_params
+        return self
+
+
+def _error(found: Any, X: Any, y: Any) -> float:
+    """The cross-validated error of a chosen pair."""
+    if isinstance(found, PathSVC):
+        return found.curve_.minimum
+    return 1.0 - float(cross_val_score(SVC(**found.best_params_), X, y).mean())

@@ -94,7 +94,7 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-# Pages that need their width more than a list of their neighbours.
-html_sidebars = {
-    page: [] for page in ("index", "start", "coming-from", "units", "auto_examples/**")
-}
+# A page has a list of its neighbours where it has any: those of the guide and of the reference.
+GUIDE = ("guide", "how", "certificate", "input", "add-a-problem", "engine", "api")
+PAGES = [page.stem for page in Path(__file__).parent.glob("*.md") if page.stem not in GUIDE]
+html_sidebars = {page: [] for page in (*PAGES, "auto_examples/**")}

@@ -53,7 +53,7 @@ grid = np.stack(np.meshgrid(np.linspace(-1.6, 2.6, 160), np.linspace(-1.2, 1.7, 
 flat = grid.reshape(-1, 2)
 solution = path.at(best)
 fig, right = plt.subplots(figsize=(6, 4.2), layout="constrained")
-right.scatter(*X.T, c=np.where(y == 1, "#e8b7a0", "#a9cdd8"), s=8, linewidths=0)
+right.scatter(*X.T, c=np.where(y == 1, "#a9cde4", "#f0bb99"), s=8, linewidths=0)
 for machine, value, style, name in (
     (alone, 0.01, "--", "six labels alone"),
     (path, best, "-", f"{fewest} terms of the path"),
@@ -63,7 +63,7 @@ for machine, value, style, name in (
     right.plot([], [], color="0.15", linestyle=style, label=name)
 right.scatter(*X[solution.support].T, marker="s", facecolors="none", edgecolors="0.35", s=28)
 right.scatter(
-    *X[known].T, c=np.where(y[known] == 1, "#c1440e", "#1f6f8b"), s=60, edgecolors="white"
+    *X[known].T, c=np.where(y[known] == 1, "#0072b2", "#d55e00"), s=60, edgecolors="white"
 )
 right.set(xticks=[], yticks=[])
 _ = right.legend(frameon=False, loc="lower left", fontsize=8)

@@ -49,7 +49,7 @@ for nu in (0.1, 0.3, 0.6, 0.9):
     values = np.geomspace(path.start, path.stop, 150)
     ax.plot(values, [path.at(v).epsilon for v in values], label=f"nu = {nu:g}")
 ax.plot(model.lambda_, model.epsilon_, "o", color="k", label="chosen")
-ax.set(xscale="log", xlabel="λ", ylabel="epsilon, half the width of the tube")
+ax.set(xscale="log", xlabel="λ = 1/C", ylabel="epsilon, half the width of the tube")
 ax.invert_xaxis()
 _ = ax.legend()
 

@@ -327,7 +327,7 @@ class Judge:
     def _last(self):
         """The largest start of the walked paths, or knot of the curve: f may bend above."""
         knots = self.curve.knots[1:-1] if self.curve.path.coordinate.inverse else np.empty(0)
-        return max(self.brute.top, self.curve._top, knots.max(initial=0.0))
+        return max(self.brute.top, self.curve.top, knots.max(initial=0.0))
 
     def _beyond(self, value, most):
         """Whether a value nearer to the last event would do as well."""

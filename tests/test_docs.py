@@ -73,3 +73,10 @@ def test_reference_names_everything_public():
     page = (ROOT / "docs" / "api.md").read_text("utf-8").split()
     missing = [name for name, _ in public() if name not in page]
     assert missing == [], "one line in docs/api.md"
+
+
+def test_the_first_page_lists_all_paths():
+    """Oracle: the public names that end in _path."""
+    page = (ROOT / "docs/start.md").read_text("utf-8")
+    missing = [name for name in chemin.__all__ if name.endswith("_path") and name not in page]
+    assert not missing

@@ -128,6 +128,19 @@ def test_agrees_with_scikit_learn(load, nu, weighted):
         assert s.nu == nu and s.lambda_ == pytest.approx(value)
 
 
+def test_one_class_labels_agree_with_its_own_f():
+    """Oracle: the sign of f, with 0 inside, and OneClassSVM away from the boundary."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    path = one_class_path(X, gamma=0.5)
+    f, labels = path.decision_function(X, 0.3), path.predict(X, 0.3)
+    assert np.any(f == 0)  # points on the boundary, to round-off
+    np.testing.assert_array_equal(labels, np.where(f >= 0, 1, -1))
+    away = np.abs(f) > 1e-3
+    other = OneClassSVM(nu=0.3, gamma=0.5, tol=1e-9).fit(X)
+    np.testing.assert_array_equal(labels[away], other.predict(X)[away])
+    assert "nu=0.3" in repr(path.at(0.3)) and "in nu" in repr(path)
+
+
 def test_one_class_agrees_with_scikit_learn(load):
     """Oracle: OneClassSVM at a tight tolerance."""
     X, _ = load("boston")

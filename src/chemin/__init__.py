@@ -46,7 +46,7 @@ from .models import (
     margins,
 )
 from .path import Path, Solution, load
-from .selection import nu_svr_surface, svr_surface
+from .selection.surface import nu_svr_surface, svr_surface
 
 try:
     __version__ = version("chemin")

@@ -62,6 +62,14 @@ class NotNumbersError(TypeError, ValueError):
 # --------------------------------------------------------------------------------------
 
 
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a data frame, if all are strings."""
+    names = getattr(X, "columns", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return tuple(names)
+
+
 def check_matrix(X: Any, name: str = "X") -> Array:
     """Return X as a finite, C-contiguous float64 matrix with one row at least.
 

@@ -16,6 +16,7 @@ from ._checks import (
     check_points,
     check_positive,
     check_weights,
+    column_names,
 )
 from .kernels import (
     Kernel,
@@ -334,7 +335,7 @@ def one_class_path(
     similar = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
     kernel_, points, weight = _kernel_data(X, similar, sample_weight)
     y = np.ones(points.shape[0], dtype=np.intp)
-    data = Data(points, y, weight, kernel_, np.array([-1, 1]))
+    data = Data(points, y, weight, kernel_, np.array([-1, 1]), names=column_names(X))
     return walk_path("one_class", data, spec, target=y.astype(float), **walk)
 
 
@@ -519,7 +520,7 @@ def _linear_path(
     """The path of a problem that is linear in the columns of X."""
     points = check_matrix(X)
     weight = check_weights(sample_weight, len(points))
-    data, _ = make_data(name, points, y, weight, None)
+    data, _ = make_data(name, points, y, weight, None, names=column_names(X))
     return walk_path(name, data, spec, **_walk(*ends))
 
 
@@ -914,7 +915,8 @@ def l1_svc_path(
     check_walk("l1_svc", spec, walk)
     points = check_matrix(X)
     weight = check_weights(sample_weight, len(points))
-    data, signs = make_data("l1_svc", points, y, weight, None, class_weight)
+    names = column_names(X)
+    data, signs = make_data("l1_svc", points, y, weight, None, class_weight, names=names)
     return walk_path("l1_svc", data, spec, target=signs, **walk)
 
 
@@ -961,7 +963,7 @@ def elastic_net_path(
     check_walk("elastic_net", spec, walk)
     points = check_matrix(X)
     weight = check_weights(sample_weight, len(points))
-    data, _ = make_data("elastic_net", points, y, weight, None)
+    data, _ = make_data("elastic_net", points, y, weight, None, names=column_names(X))
     return walk_path("elastic_net", data, spec, **walk)
 
 
@@ -1017,7 +1019,8 @@ def _kernel_path(
     """The path of a kernel machine: every check, then the walk."""
     check_walk(name, spec, walk)
     kernel, points, weight = _kernel_data(X, similar, sample_weight)
-    data, signs = make_data(name, points, y, weight, kernel, class_weight)
+    names = column_names(X)
+    data, signs = make_data(name, points, y, weight, kernel, class_weight, names=names)
     return walk_path(name, data, spec, target=signs, **walk)
 
 

@@ -124,6 +124,7 @@ class Data:
     kernel: Kernel | None  # None for linear models
     classes: NDArray[Any] | None  # two labels for classification
     laplacian: Any = None  # sparse, of a graph on all rows
+    names: tuple[str, ...] | None = None  # of the columns, where X was a data frame
 
     @cached_property
     def used(self) -> NDArray[np.intp]:
@@ -211,6 +212,11 @@ class Path:
     def y(self) -> NDArray[Any]:
         """The targets that the path was computed from."""
         return self._data.y
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns, where X was a data frame."""
+        return self._data.names
 
     @property
     def weight(self) -> Floats:
@@ -449,11 +455,15 @@ class Path:
         return Terms(float(reach.max(initial=0.0)), level, **sign_counts)
 
     def predict(self, X: ArrayLike, value: ArrayLike) -> NDArray[Any]:
-        """Labels for classification (f = 0 gives classes_[0]), f itself for regression."""
+        """Labels for classification (f = 0 gives classes_[0]), f itself for regression.
+
+        Of the one-class SVM 1 and -1; f = 0, on the boundary, is inside, as in scikit-learn.
+        """
         f = self.decision_function(X, value)
         if self._data.classes is None:
             return f
-        return self._data.classes[(f > 0).astype(np.intp)]
+        inside = f >= 0 if self._problem.target == "none" else f > 0
+        return self._data.classes[inside.astype(np.intp)]
 
     def multipliers(self, values: ArrayLike) -> Floats:
         """Dual variables (alpha of `at`) at many values at once, one column a value."""
@@ -865,6 +875,7 @@ class Path:
             "end": t.end.reason.name,
             "reason": t.end.text,
             "closed_above": t.closed_above,
+            "names": d.names,
         }
         arrays: dict[str, NDArray[Any]] = _stored_points(d.X)
         arrays |= {"y": d.y, "weight": d.weight}
@@ -950,7 +961,8 @@ def _restored(stored: Stored) -> Path:
     kernel = None if header["kernel"] is None else Kernel.from_spec(header["kernel"])
     classes = arrays.get("classes")
     points, laplacian = _restored_points(arrays), _laplacian(arrays)
-    data = Data(points, arrays["y"], arrays["weight"], kernel, classes, laplacian)
+    names = header.get("names") and tuple(header["names"])
+    data = Data(points, arrays["y"], arrays["weight"], kernel, classes, laplacian, names)
     signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
     problem = make_problem(header["problem"], data, signs, header["spec"])
     kept = {f.removeprefix("trace_"): arrays[f] for f in arrays if f.startswith("trace_")}

@@ -83,6 +83,7 @@ def make_data(
     kernel: Kernel | None,
     class_weight: Any = None,
     laplacian: Any = None,
+    names: tuple[str, ...] | None = None,
 ) -> tuple[Data, Floats | None]:
     """The data of a path with its targets checked, and the signs of labels (None: numbers).
 
@@ -99,12 +100,12 @@ def make_data(
         signs, classes = check_two_classes(y, X.shape[0])
         weight = class_weights(class_weight, signs, classes, weight)
         labels = np.asarray(classes)[(signs > 0).astype(np.intp)]
-        return Data(X, labels, weight, kernel, classes), signs
+        return Data(X, labels, weight, kernel, classes, names=names), signs
     target = check_target(y, X.shape[0])
     used = weight > 0
     if not used.all():
         check_target(target[used], int(used.sum()))
-    return Data(X, target, weight, kernel, None), None
+    return Data(X, target, weight, kernel, None, names=names), None
 
 
 def walk_path(

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import matplotlib
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
+import chemin
 from chemin.display import CurveDisplay
 
 matplotlib.use("Agg")
@@ -145,7 +147,8 @@ def test_labels(steps):
     assert said[0] == "exact, at every value" and f"λ = {steps.minimiser:.3g}" in said[2]
     steps.parameter = "epsilon"
     ax = CurveDisplay.from_curve(steps).ax_
-    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_ylabel()) == ("ε", "linear", "error")
+    assert (ax.get_xscale(), ax.get_ylabel()) == ("linear", "error")
+    assert ax.get_xlabel() == "ε (half the width of the tube, units of y)"
 
 
 def test_repr(steps):
@@ -188,3 +191,52 @@ def test_from_estimator_and_axes_given(steps):
         CurveDisplay.from_estimator(object())
     with pytest.raises(ValueError, match="two knots"):
         CurveDisplay.from_curve(Steps(steps.heights, np.array([1.0])))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X[:120] - X[:120].mean(axis=0)) / X[:120].std(axis=0)
+    return chemin.PathSVC(cv=3, choose="one_se").fit(X, y[:120]), X, y[:120]
+
+
+def test_a_curve_of_an_estimator_says_what_it_is(fitted):
+    """Oracle: the estimator and its curve: what was chosen, one standard error, counts on top."""
+    model, *_ = fitted
+    display = CurveDisplay.from_estimator(model)
+    ax, curve = display.ax_, model.curve_
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("λ = 1/C", "cross-validated 0/1 error")
+    error, chosen = display.lines_[2:]
+    level = curve.minimum + curve.standard_error(curve.minimiser)
+    assert error.get_ydata()[0] == pytest.approx(level)
+    assert chosen.get_xdata()[0] == model.lambda_ == curve.one_se()
+    ticks = display.counts_ax_.get_xticks()
+    shown = [int(text.get_text()) for text in display.counts_ax_.get_xticklabels()]
+    assert shown == [len(model.path_.at(value).support) for value in ticks]
+    assert display.counts_ax_.get_xlabel() == "support vectors"
+    assert ax.get_xlim()[1] <= 1.01 * curve.top  # no plateau above the start
+    assert CurveDisplay.from_estimator(model, counts=False).counts_ax_ is None
+
+
+def test_scores_are_shown_as_scores(fitted):
+    """Oracle: the scorer of scikit-learn, by `Curve.score`."""
+    _, X, y = fitted
+    names = np.array(["bad", "good"])[y]
+    model = chemin.PathSVC(cv=3, scoring="f1").fit(X, names)
+    display = CurveDisplay.from_estimator(model)
+    np.testing.assert_allclose(display.loss, model.curve_.score(display.values))
+    assert display.minimum > 0.8
+    assert display.minimum == pytest.approx(model.curve_.score(model.lambda_))
+    assert display.ax_.get_ylabel() == "cross-validated f1" and "highest at" in repr(display)
+
+
+def test_a_callers_axes_have_room(fitted):
+    """Oracle: where matplotlib has put things: legends lie in the figure and on no other axes."""
+    figure, both = plt.subplots(2, 1, figsize=(6, 8))
+    for ax in both:
+        CurveDisplay.from_estimator(fitted[0], ax=ax)
+    figure.canvas.draw()
+    whole, upper = figure.bbox, both[0].get_tightbbox()
+    legend = both[1].get_legend().get_window_extent()
+    assert whole.y0 <= legend.y0 and both[0].get_legend().get_window_extent().y1 <= whole.y1
+    assert legend.y1 <= upper.y0 + 1.0

@@ -287,3 +287,27 @@ def test_several_classes_have_several_paths():
     with pytest.raises(ValueError, match="estimator has 3 paths"):
         PathDisplay.from_estimator(model)
     assert PathDisplay.from_path(model.path_[0]).lines_
+
+
+def test_weights_of_a_linear_kernel_by_name(diabetes):
+    """Oracle: coef_ of PathSVR at the same lambda, names of the data frame."""
+    X, y = diabetes
+    path = chemin.svr_path(X, y, kernel="linear", epsilon=20.0)
+    display = path.plot(what="weights")
+    assert path.feature_names == tuple(X.columns)
+    assert sorted(texts(display.ax_.get_legend())) == sorted(X.columns)
+    at = len(display.values) // 2
+    expected = X.to_numpy().T @ path.at(display.values[at]).coef
+    np.testing.assert_allclose(display.curves[:, at], expected, rtol=1e-12)
+    with pytest.raises(ValueError, match="needs a linear kernel"):
+        chemin.svr_path(X[:30], y[:30]).plot(what="weights")
+
+
+def test_names_of_a_data_frame_are_saved(diabetes, tmp_path):
+    """Oracle: the columns; `names` need not be given."""
+    X, y = diabetes
+    path = chemin.lasso_path(X, y)
+    path.save(tmp_path / "path.npz")
+    assert chemin.load(tmp_path / "path.npz").feature_names == tuple(X.columns)
+    assert sorted(texts(path.plot().ax_.get_legend())) == sorted(X.columns)
+    assert chemin.lasso_path(X.to_numpy(), y).feature_names is None

@@ -178,7 +178,7 @@ def test_scores_of_folds_are_those_of_grid_search(data):
         X = rng.normal(size=(60, 2)) * np.exp(rng.normal(size=(60, 1)))
         y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
         model = PathSVC(cv=3).fit(X, y)
-        C = 1 / np.geomspace(model.curve_.range[0] * 1.5, model.curve_._top, 12)
+        C = 1 / np.geomspace(model.curve_.range[0] * 1.5, model.curve_.top, 12)
         search = GridSearchCV(SVC(tol=1e-8), {"C": C}, cv=3).fit(X, y)
         folds = [search.cv_results_[f"split{k}_test_score"] for k in range(3)]
         np.testing.assert_allclose(1 - model.curve_.per_fold(1 / C), folds, atol=1e-12)

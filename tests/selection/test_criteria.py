@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 )
 from sklearn.svm import SVC
 
-from chemin import lasso_path, svc_path, svr_path
+from chemin import PathSVC, lasso_path, svc_path, svr_path
 from chemin.selection import (
     EXACT_SCORES,
     Bootstrap632,
@@ -53,7 +53,7 @@ def data_for(make, labels, numbers):
 
 def somewhere(curve, n=40):
     """Values that no knot is near."""
-    low, high = max(curve.range[0], 1e-9), curve._top
+    low, high = max(curve.range[0], 1e-9), curve.top
     return np.exp(np.random.default_rng(3).uniform(np.log(low), np.log(high), n))
 
 
@@ -246,7 +246,7 @@ def test_other_scorers_are_evaluated_at_knots(labels, name):
     curve = CrossValidation(3, scoring=scoring)(Family(svc_path, X, y, gamma=0.5, stop=1.5))
     assert not curve.exact and "not exact" in repr(curve)
     for value in curve.knots[5 :: len(curve.knots) // 4]:
-        if value <= curve._top:
+        if value <= curve.top:
             model = SVC(C=1 / value, gamma=0.5, tol=1e-9)
             theirs = cross_val_score(model, X, y, cv=3, scoring=name).mean()
             assert curve.score(value) == pytest.approx(theirs, abs=1e-12)
@@ -263,7 +263,7 @@ def test_scorers_of_labels_are_called_once_for_equal_labels(labels):
         return f1_score(true, predicted)
 
     curve = CrossValidation(splits, scoring=make_scorer(counted))(family)
-    values = curve.knots[curve.knots <= curve._top][:: max(len(curve.knots) // 6, 1)]
+    values = curve.knots[curve.knots <= curve.top][:: max(len(curve.knots) // 6, 1)]
     theirs = [
         [f1_score(y[test], family.walk(train).predict(X[test], v)) for v in values]
         for train, test in splits.split(X)
@@ -378,3 +378,14 @@ def test_a_start_of_ones_own_ends_the_range(labels):
     assert curve.range == (0.1, 2.0)
     with pytest.raises(ValueError, match="outside the range"):
         curve(3.0)
+
+
+@pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning")
+@pytest.mark.parametrize("scoring", ["f1", "precision", "recall", "average_precision"])
+def test_scores_of_a_positive_class_with_labels_that_are_words(scoring):
+    """Oracle: the same data with the labels 0 and 1; the positive class is classes_[1]."""
+    X, y = make_classification(60, 4, flip_y=0.2, random_state=1)
+    words = np.array(["no", "yes"])[y]
+    curves = [PathSVC(cv=3, scoring=scoring).fit(X, target).curve_ for target in (y, words)]
+    values = np.geomspace(*curves[0].range, 20)[1:-1]
+    np.testing.assert_array_equal(curves[0](values), curves[1](values))

@@ -77,7 +77,7 @@ def test_a_curve_in_nu_goes_up_to_one():
     curve = CrossValidation(3)(family)
     assert curve.range[1] == 1.0
     splits = list(KFold(3).split(X))
-    for v in (1.0, 0.5 * (1 + curve._top), 0.3):
+    for v in (1.0, 0.5 * (1 + curve.top), 0.3):
         loss = [np.mean((family.walk(i).predict(X[j], v) - y[j]) ** 2) for i, j in splits]
         assert curve(v) == pytest.approx(np.mean(loss), rel=1e-9)
 
@@ -94,7 +94,7 @@ def test_one_se_stays_where_something_happens():
         Family(svr_path, X, X[:, 0] + 2 * rng.normal(size=40), epsilon=0.1),
     ):
         curve = CrossValidation(3)(family)
-        last = max(curve._top, curve.knots[1:-1].max())
+        last = max(curve.top, curve.knots[1:-1].max())
         most = curve.minimum + curve.standard_error(curve.minimiser)
         assert curve(curve.range[1]) <= most
         assert curve.one_se() <= max(last * (1 + 1e-6), curve.minimiser)

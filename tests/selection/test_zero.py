@@ -24,7 +24,7 @@ def whole_numbers(seed):
 
 def off_jumps(curve, n=300):
     """Values of the range that no jump is near."""
-    values = np.geomspace(1.01 * curve.range[0], curve._top, n)
+    values = np.geomspace(1.01 * curve.range[0], curve.top, n)
     near = np.abs(curve.knots[:, None] / values - 1).min(axis=0)
     return values[near > 1e-9]
 

@@ -61,13 +61,25 @@ def all_knots(path: Path) -> Floats:
 
 
 def evaluate(path: Path, values: Floats, what: str, rows: NDArray[np.intp]) -> Floats:
-    """Coefficients or multipliers of some rows, one column a value."""
+    """Coefficients, multipliers or weights of some rows, one column a value."""
     parts = []
     for i in range(0, len(values), CHUNK):
         chunk = values[i : i + CHUNK]
-        all_rows = path.coefficients(chunk)[0] if what == "coef" else path.multipliers(chunk)
+        all_rows = path.multipliers(chunk) if what == "alpha" else path.coefficients(chunk)[0]
+        if what == "weights":
+            all_rows = path._data.X.T @ all_rows  # f(x) = x'w + b
         parts.append(all_rows[rows])
     return np.hstack(parts)
+
+
+def count_of(path: Path, what: str) -> int:
+    """How many lines there are to choose from; weights are those of a linear kernel."""
+    if what != "weights":
+        return path._n_coef
+    kernel = path._data.kernel
+    if kernel is None or kernel.name != "linear":
+        raise ValueError(f"what='weights' needs a linear kernel, got {kernel!r}")
+    return int(path._data.X.shape[1])
 
 
 def without_flats(values: Floats, curves: Floats) -> list[Floats]:
@@ -94,17 +106,21 @@ def rows(variables: ArrayLike | None, n: int) -> NDArray[np.intp]:
 
 
 def groups(
-    path: Path, rows: NDArray[np.intp], curves: Floats, names: Sequence[str] | None
+    path: Path, rows: NDArray[np.intp], curves: Floats, names: Sequence[str] | None, what: str
 ) -> list[tuple[str, NDArray[np.intp]]] | None:
     """By name, else by class, else (a few coefficients) by column."""
+    columns = path._linear or what == "weights"
+    if names is None and columns:
+        names = path.feature_names
     if names is not None:
-        if len(names) != path._n_coef:
-            raise ValueError(f"names has {len(names)} entries, expected {path._n_coef}")
+        expected = count_of(path, what)
+        if len(names) != expected:
+            raise ValueError(f"names has {len(names)} entries, expected {expected}")
         names = [str(names[row]) for row in rows]
-    elif path.classes_ is not None:
+    elif path.classes_ is not None and not columns:
         labels = path._data.y[rows]
         return [(str(c), np.flatnonzero(labels == c)) for c in path.classes_]
-    elif path._linear and len(rows) <= NAMED:
+    elif columns and len(rows) <= NAMED:
         names = [f"x{row}" for row in rows]
     if names is None:
         return None
@@ -126,14 +142,12 @@ def counts(path: Path) -> Counts:
 
 
 def xlabel(path: Path) -> str:
-    if path.parameter == "lambda":
-        return "λ" if path._linear else "λ = 1/C"
-    if path.parameter == "epsilon":
-        return "ε (half the width of the tube, units of y)"
-    return style.symbol(path.parameter)
+    return style.x_label(path.parameter, kernel=not path._linear)
 
 
 def ylabel(path: Path, what: str) -> str:
+    if what == "weights":
+        return "weight of a feature"
     if path._linear:
         return "coefficient\n(units of y per unit of x)"
     if what == "coef":

@@ -54,12 +54,27 @@ def scale_of(parameter: str, lowest: float) -> str:
 
 
 def axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The axes given, or those of a new figure; without a frame above and to the right."""
+    """The axes given, or those of a new figure; without a frame above and to the right.
+
+    Legends stand outside the axes: a caller's figure that nobody lays out makes room for them.
+    """
     plt = pyplot()
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
+    root = ax.figure.canvas.figure
+    if root.get_layout_engine() is None and ax.get_subplotspec() is not None:
+        root.set_layout_engine("constrained")
     bare(ax)
     return ax
+
+
+def x_label(parameter: str, *, kernel: bool) -> str:
+    """The name of a parameter's axis, the same on every figure."""
+    if parameter == "lambda":
+        return "λ = 1/C" if kernel else "λ"
+    if parameter == "epsilon":
+        return "ε (half the width of the tube, units of y)"
+    return symbol(parameter)
 
 
 def set_x(ax: Any, scale: str, low: float, high: float) -> None:
@@ -101,14 +116,14 @@ def legend_beside(ax: Any, handles: list[Any]) -> Any:
     )
 
 
-def legend_above(ax: Any, handles: list[Any]) -> Any:
+def legend_above(ax: Any, handles: list[Any], height: float = 1.0) -> Any:
     """A line or two above the axes, where they cover nothing."""
     if not handles:
         return None
     return ax.legend(
         handles=handles,
         loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
+        bbox_to_anchor=(0.0, height),
         ncols=len(handles) if len(handles) <= 3 else 2,
         frameon=False,
         borderaxespad=0.2,

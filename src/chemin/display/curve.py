@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,8 +17,10 @@ INSIDE = 1e-6
 ROUNDINGS = 16
 # Bent pieces get a point for every such step of the logarithm.
 STEP = 0.03
-# How much of the picture a flat end may take.
-FLAT = 0.08
+# How much of the picture a flat end may take, and what is left free above and below.
+FLAT, ROOM = 0.08, 0.06
+# Counts on top, and how high the legend stands above them, in heights of the axes.
+TICKS, ABOVE_COUNTS = 7, 1.14
 
 
 class CurveLike(Protocol):
@@ -59,15 +62,26 @@ class CurveDisplay:
         The whole interval on which the minimum is attained.
     exact : bool
         Whether the curve is known between its vertices.
-    ylabel : str
-        Name of the loss, with its unit.
+    ylabel, xlabel : str
+        Names of the loss, with its unit, and of the parameter.
+    chosen : float or None
+        The value that was chosen, where it is another than the minimiser.
+    top : float
+        Above it nothing happens.
+    counts : callable or None
+        From values of the parameter to numbers of non-zero coefficients, shown on top.
+    sign : 1 or -1
+        -1 for a score that is shown as it is: its best is its highest point.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     lines_ : list of matplotlib Line2D
-        The curve, then the minimiser.
+        The curve, then the minimiser, then, where there are any, the line of one standard error
+        and the chosen value.
+    counts_ax_ : matplotlib axis or None
+        The one on top.
     band_ : matplotlib collection or None
         One standard error to both sides.
     interval_ : matplotlib patch or None
@@ -90,15 +104,26 @@ class CurveDisplay:
         interval: tuple[float, float],
         exact: bool = True,
         ylabel: str = "mean loss",
+        xlabel: str | None = None,
+        chosen: float | None = None,
+        top: float = np.inf,
+        counts: tuple[str, Callable[[Floats], Any]] | None = None,
+        sign: int = 1,
     ) -> None:
         self.values, self.loss, self.error = values, loss, error
         self.parameter, self.exact, self.ylabel = parameter, exact, ylabel
         self.minimiser, self.minimum, self.interval = minimiser, minimum, interval
+        self.xlabel, self.chosen, self.top = xlabel or style.symbol(parameter), chosen, top
+        self.counts, self.sign = counts, sign
+
+    @property
+    def _best(self) -> str:
+        return "lowest" if self.sign > 0 else "highest"
 
     def __repr__(self) -> str:
         return (
             f"<CurveDisplay: {self.ylabel} along {self.parameter}, "
-            f"lowest at {self.minimiser:.4g} ({self.minimum:.4g})>"
+            f"{self._best} at {self.minimiser:.4g} ({self.minimum:.4g})>"
         )
 
     @classmethod
@@ -108,10 +133,14 @@ class CurveDisplay:
         *,
         band: bool = True,
         ylabel: str | None = None,
+        chosen: float | None = None,
+        counts: bool = True,
         ax: Any = None,
         **options: Any,
     ) -> CurveDisplay:
         """Draw a curve.
+
+        A loss that is minus a score of scikit-learn is drawn as the score itself.
 
         Parameters
         ----------
@@ -121,6 +150,10 @@ class CurveDisplay:
             Whether to show one standard error to both sides.
         ylabel : str or None
             Name of the loss, with its unit; None for the curve's own.
+        chosen : float or None
+            A value to mark, besides the minimiser.
+        counts : bool
+            Whether to show on top how many coefficients are not zero.
         ax : matplotlib Axes or None
             Where to draw; None for a new figure.
         **options
@@ -130,17 +163,26 @@ class CurveDisplay:
         -------
         CurveDisplay
         """
-        values = vertices(curve)
+        values, path = vertices(curve), getattr(curve, "path", None)
+        known = getattr(curve, "n_coefficients", None) if counts else None
+        sign = -1 if curve.loss.startswith("-") else 1
+        kernel = path is not None and path.problem.has_kernel
+        of_what = "support vectors" if kernel else "non-zero coefficients"
         display = cls(
             values,
-            np.asarray(curve(values), dtype=float),
+            sign * np.asarray(curve(values), dtype=float),
             np.asarray(curve.standard_error(values), dtype=float) if band else None,
             parameter=curve.parameter,
             minimiser=float(curve.minimiser),
-            minimum=float(curve.minimum),
+            minimum=sign * float(curve.minimum),
             interval=(float(curve.interval[0]), float(curve.interval[1])),
             exact=bool(curve.exact),
-            ylabel=ylabel or curve.loss,
+            ylabel=ylabel or f"{getattr(curve, 'how', '')} {curve.loss.removeprefix('-')}".strip(),
+            xlabel=style.x_label(curve.parameter, kernel=kernel),
+            chosen=chosen,
+            top=float(getattr(curve, "top", np.inf)),
+            counts=None if known is None else (of_what, known),
+            sign=sign,
         )
         return display.plot(ax=ax, **options)
 
@@ -164,6 +206,9 @@ class CurveDisplay:
             raise ValueError(
                 f"estimator must be fitted and have a curve_, got {type(estimator).__name__}"
             )
+        value = getattr(estimator, f"{curve.parameter}_", None)
+        if value is not None and np.ndim(value) == 0:
+            options.setdefault("chosen", float(value))
         return cls.from_curve(curve, **options)
 
     # ------------------------------------------------------------------ drawing
@@ -196,16 +241,72 @@ class CurveDisplay:
         self.band_ = self._draw_band()
         self.interval_ = self._draw_interval()
         self.lines_ = [line, self._draw_minimiser()]
+        more = [m for m in (self._draw_one_error(), self._draw_chosen()) if m is not None]
         style.set_x(ax, xscale, *self._limits(xscale))
-        ax.set(xlabel=style.symbol(self.parameter), ylabel=self.ylabel)
-        handles = [line, self.band_, self.lines_[1], self.interval_]
-        style.legend_above(ax, [h for h in handles if h is not None])
+        self._set_y()
+        ax.set(xlabel=self.xlabel, ylabel=self.ylabel)
+        self.counts_ax_ = self._draw_counts(xscale)
+        handles = [line, self.band_, self.lines_[1], self.interval_, *more]
+        self.lines_ += more
+        height = 1.0 if self.counts_ax_ is None else ABOVE_COUNTS
+        style.legend_above(ax, [h for h in handles if h is not None], height)
         return self
+
+    def _set_y(self) -> None:
+        """What is seen of the curve, and its band where it is best."""
+        low, high = self.ax_.get_xlim()
+        seen = self.loss[(self.values >= low) & (self.values <= high)]
+        error = self._error_at_best() or 0.0
+        ends = [seen.min(), seen.max(), self.minimum - error, self.minimum + error]
+        room = ROOM * (max(ends) - min(ends))
+        if room > 0:
+            bottom = min(ends) - room
+            self.ax_.set_ylim(max(bottom, -room) if seen.min() >= 0 else bottom, max(ends) + room)
+
+    def _error_at_best(self) -> float | None:
+        if self.error is None:
+            return None
+        at = int(np.argmin(np.abs(self.values - self.minimiser)))
+        return float(self.error[at]) if np.isfinite(self.error[at]) else None
+
+    def _draw_one_error(self) -> Any:
+        """As good as the best, but for one standard error."""
+        error = self._error_at_best()
+        if not error:
+            return None
+        level = self.minimum + self.sign * error
+        look = {"color": style.BLUE, "linewidth": 1.0, "linestyle": ":", "zorder": 2}
+        return self.ax_.axhline(level, **look, label=f"one standard error from the {self._best}")
+
+    def _draw_chosen(self) -> Any:
+        if self.chosen is None or self.chosen == self.minimiser:
+            return None
+        label = f"chosen: {style.symbol(self.parameter)} = {self.chosen:.3g}"
+        look = {"color": style.GREEN, "linewidth": 1.8, "linestyle": "--"}
+        return self.ax_.axvline(self.chosen, **look, label=label)
+
+    def _draw_counts(self, xscale: str) -> Any:
+        """An axis on top, with the number of coefficients at some values."""
+        if self.counts is None:
+            return None
+        name, count = self.counts
+        low, high = self.ax_.get_xlim()
+        spaced = np.geomspace if xscale == "log" else np.linspace
+        at = np.clip(spaced(low, high, 2 * TICKS + 1)[1::2], self.values[0], self.values[-1])
+        top = self.ax_.secondary_xaxis("top")
+        top.set_xticks(at, [str(k) for k in count(at)])
+        top.set_xticks([], minor=True)
+        top.tick_params(length=0)
+        top.spines["top"].set_visible(False)
+        top.set_xlabel(name)
+        return top
 
     def _limits(self, xscale: str) -> tuple[float, float]:
         """Where something happens, and a little of the flat ends: ranges may be far wider."""
         x = self.values if xscale != "log" else self.values[self.values > 0]
-        loss = self.loss[-len(x) :]
+        if self.minimiser <= self.top < x[-1]:  # what lies above is a plateau, or becomes one
+            x = np.append(x[x <= self.top], self.top)
+        loss = self.loss[len(self.loss) - len(self.values[self.values >= x[0]]) :][: len(x)]
         there, back = (np.log, np.exp) if xscale == "log" else (np.array, np.array)
         moves = np.concatenate(
             [np.flatnonzero(loss != loss[0])[:1], np.flatnonzero(loss != loss[-1])[-1:]]
@@ -232,7 +333,7 @@ class CurveDisplay:
         )
 
     def _draw_minimiser(self) -> Any:
-        label = f"lowest at {style.symbol(self.parameter)} = {self.minimiser:.3g}"
+        label = f"{self._best} at {style.symbol(self.parameter)} = {self.minimiser:.3g}"
         return self.ax_.plot(
             [self.minimiser],
             [self.minimum],

@@ -90,7 +90,7 @@ class PathDisplay:
         cls,
         path: Path,
         *,
-        what: Literal["auto", "coef", "alpha"] = "auto",
+        what: Literal["auto", "coef", "alpha", "weights"] = "auto",
         variables: ArrayLike | None = None,
         names: Sequence[str] | None = None,
         counts: bool = False,
@@ -104,13 +104,14 @@ class PathDisplay:
         ----------
         path : Path
             From `chemin.svc_path` and its relatives.
-        what : "auto", "coef" or "alpha"
-            Coefficients or multipliers. By default coefficients of linear models and multipliers
-            of kernel machines.
+        what : "auto", "coef", "alpha" or "weights"
+            Coefficients, multipliers, or, of a linear kernel, the weights of the features. By
+            default coefficients of linear models and multipliers of kernel machines.
         variables : array of indices or a boolean mask, or None
             The rows (columns for linear models) to draw; None for all.
         names : sequence of str or None
-            Of all coefficients. The ten largest lines drawn get a colour and a place in the legend.
+            Of all coefficients; by default those of the data frame. The ten largest lines drawn get
+            a colour and a place in the legend.
         counts : bool
             Show below how many variables are in use between the knots.
         mark : float or None
@@ -124,11 +125,11 @@ class PathDisplay:
         -------
         PathDisplay
         """
-        if not is_word(what, ("auto", "coef", "alpha")):
-            raise ValueError(f"what must be 'auto', 'coef' or 'alpha', got {what!r}")
+        if not is_word(what, ("auto", "coef", "alpha", "weights")):
+            raise ValueError(f"what must be 'auto', 'coef', 'alpha' or 'weights', got {what!r}")
         if what == "auto":
             what = "coef" if path._linear else "alpha"
-        rows = data.rows(variables, path._n_coef)
+        rows = data.rows(variables, data.count_of(path, what))
         values = data.exact_values(path)
         curves = data.evaluate(path, values, what, rows)
         display = cls(
@@ -137,7 +138,7 @@ class PathDisplay:
             parameter=path.parameter,
             xlabel=data.xlabel(path),
             ylabel=data.ylabel(path, what),
-            groups=data.groups(path, rows, curves, names),
+            groups=data.groups(path, rows, curves, names, what),
             counts=data.counts(path) if counts else None,
             mark=mark,
         )
@@ -169,7 +170,7 @@ class PathDisplay:
                 "one: draw one of them, such as estimator.path_[0].plot()"
             )
         options.setdefault("mark", getattr(estimator, f"{path.parameter}_", None))
-        if path._linear:
+        if path._linear or options.get("what") == "weights":
             options.setdefault("names", getattr(estimator, "feature_names_in_", None))
         return cls.from_path(path, **options)
 

@@ -18,7 +18,7 @@ from .losses import EXACT
 from .machines import MachineCriterion, TunedWidths, machine_folds, tune_widths
 from .on_path import LeaveOneOutOnPath
 from .several import ClassFamily, Paths
-from .surface import Line, Surface, nu_svr_surface, svr_surface
+from .surface import Line, Surface
 from .tunable import Folds, kernel_ridge_folds, logistic_folds
 from .tuning import QuadraticCriterion, SmoothCriterion, Tuned, tune
 
@@ -54,8 +54,6 @@ __all__ = [
     "kernel_ridge_folds",
     "logistic_folds",
     "machine_folds",
-    "nu_svr_surface",
-    "svr_surface",
     "tune",
     "tune_widths",
 ]

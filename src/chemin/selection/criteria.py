@@ -12,15 +12,14 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from ..engine import ROUND_OFF
 from ..kernels import parts_of
@@ -29,6 +28,7 @@ from ..segments import Coordinate, f_at
 from . import scorers
 from .curve import BEYOND, Curve
 from .family import Family, Rows
+from .jobs import run_all
 from .losses import Loss
 from .piecewise import Floats, Piecewise, total
 from .several import ClassFamily, Paths
@@ -115,6 +115,7 @@ class Criterion(ABC):
 
     # One loss over all test points together, not fold by fold: folds of one point.
     pooled = False
+    how: ClassVar[str] = ""  # what figures call the loss by it
 
     def __init__(self, *, scoring: Any = None, n_jobs: Any = None) -> None:
         if n_jobs is not None and not isinstance(n_jobs, Integral):
@@ -152,6 +153,8 @@ class CrossValidation(Criterion):
     groups : array of shape (n,) or None
         For splitters that keep groups together.
     """
+
+    how = "cross-validated"
 
     def __init__(
         self,
@@ -213,6 +216,8 @@ class Split(CrossValidation):
         As in scikit-learn; half of the rows by default, the same part of each class.
     """
 
+    how = "held-out"
+
     def __init__(
         self,
         test_size: Any = 0.5,
@@ -240,6 +245,7 @@ class Split(CrossValidation):
 class LeaveOneOut(Criterion):
     """Each point predicted by the model on all others; losses pooled over the points."""
 
+    how = "leave-one-out"
     pooled = True
 
     def trials(self, family: Family) -> list[Trial]:
@@ -262,6 +268,7 @@ class BootstrapLeaveOneOut(Criterion):
     random_state : int, RandomState or None
     """
 
+    how = "bootstrap"
     pooled = True
 
     def __init__(
@@ -342,8 +349,8 @@ class Work:
         return cls(family, scoring, loss, criterion.pooled, named, criterion.scoring is None)
 
     def walk_all(self) -> Path:
-        """The path on all rows."""
-        return self.family.walk(None)
+        """The path on all rows; it is one of many, whose progress is shown together."""
+        return self.family.walk(None, verbose=0)
 
     def walk(self, trial: Trial, **options: Any) -> Walked:
         """The path of a trial, and its exact loss."""
@@ -495,6 +502,7 @@ class Run:
         rise: float = 1.0,
     ) -> None:
         self.criterion, self.family, self.walks, self.rise = criterion, family, walks, rise
+        self._below: dict[float, bool] = {}  # whether there are events below these values
         self.trials = criterion.trials(family) if trials is None else trials
         self.work = Work.of(family, criterion)
         self.scoring = self.work.scoring
@@ -545,7 +553,7 @@ class Run:
         deep = not ONWARD * low >= (1 - SAME) * DEEPEST * span.start
         if deep or curve.minimum >= limit or not curve.falls_below(WELL_INSIDE * low):
             return False
-        return self.works[0].has_events(self.trials[0], walks[0], 0.0)
+        return self.works[0].has_events(self.trials[0], walks[0], DEEPEST * span.start)
 
     def _curve(self, path: Path, walks: list[Walked], **more: Any) -> Curve:
         """The curve of what has been walked."""
@@ -564,6 +572,7 @@ class Run:
             scoring=named.scoring if named else scorers.scorer_name(scoring),
             loss=named.name if named else scorers.loss_name(scoring),
             best=self.work.best,
+            how=self.criterion.how,
             exact=self.work.loss is not None,
             on_boundary=sum(walk.undecided for walk in walks),
             closed_above=closed,
@@ -597,9 +606,14 @@ class Run:
         return out
 
     def _goes_on(self, path: Path, walks: list[Walked], low: float) -> bool:
-        """Whether a path has events below the range."""
+        """Whether a path has events below the range, so far as paths are ever carried on."""
+        if low not in self._below:
+            self._below[low] = self._has_events(path, walks, low)
+        return self._below[low]
+
+    def _has_events(self, path: Path, walks: list[Walked], low: float) -> bool:
         ends = path.problem.default_range
-        lowest = 0.0 if ends is None else ends[0]
+        lowest = DEEPEST * max(path.start, path.stop) if ends is None else ends[0]
         if path.goes_on or not low > lowest:
             return path.goes_on
         every = zip(self.works, self.trials, walks)
@@ -618,9 +632,8 @@ class Run:
             )
 
     def _parallel(self, jobs: Iterable[Any]) -> list[Any]:
-        if effective_n_jobs(self.criterion.n_jobs) == 1:  # what hands jobs over takes longer
-            return [work.function(*given, **named) for work, given, named in jobs]
-        return list(Parallel(n_jobs=self.criterion.n_jobs, prefer="threads")(jobs))
+        shown = bool(self.family.options.get("verbose", 0))
+        return run_all(jobs, self.criterion.n_jobs, shown=shown)
 
     def _walks(self) -> tuple[Path, list[Walked]]:
         """The path on all rows, and the walks of all trials: at once, the longest first.

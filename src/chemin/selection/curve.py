@@ -42,6 +42,10 @@ class Curve:
         What moves: "lambda", "epsilon", ...
     scoring, loss : str
         scikit-learn's name of the score, and what the loss is called.
+    how : str
+        How it was come by: "cross-validated", "held-out", "leave-one-out", "bootstrap".
+    top : float
+        The largest start of all paths: above it nothing happens but that f becomes constant.
     exact : bool
         Whether the curve is exact everywhere. If not, it was evaluated at `knots` and is drawn
         straight between them. Where round-off does not tell f from 0 it is 0, which is the label
@@ -64,6 +68,7 @@ class Curve:
         scoring: str,
         loss: str,
         best: float = 0.0,
+        how: str = "",
         exact: bool = True,
         on_boundary: int = 0,
         goes_on: bool = False,
@@ -71,7 +76,8 @@ class Curve:
         endless: bool = False,
     ) -> None:
         self.parameter, self.scoring, self.loss, self.exact = path.parameter, scoring, loss, exact
-        self.range, self._top, self._best, self._path = range, top, best, path
+        self.range, self.top, self._best, self._path = range, top, best, path
+        self.how = how
         self.on_boundary, self._goes_on, self._endless = on_boundary, goes_on, endless
         # Whether losses are known above the range; None: as the path is.
         self._closed = path.closed_above if closed_above is None else closed_above
@@ -209,7 +215,7 @@ class Curve:
 
     def _widths(self, low: Floats, high: Floats) -> Floats:
         low, high = self._shown(low, high)
-        low, high = np.minimum(low, self._top), np.minimum(high, self._top)
+        low, high = np.minimum(low, self.top), np.minimum(high, self.top)
         # Rounded, so that what is equally wide but for round-off is equal.
         return np.asarray(np.round(np.log(high / low), 9))
 
@@ -219,7 +225,7 @@ class Curve:
         last = float(self._coordinate.to_value(self._mean.knots[-1:])[0])
         tiny = last if self._coordinate.to_infinity else 0.0
         low = np.maximum(low, tiny or 1e-9 * high)
-        return low, np.where(low < self._top, np.minimum(high, self._top), high)
+        return low, np.where(low < self.top, np.minimum(high, self.top), high)
 
     @cached_property
     def minimiser(self) -> float:
@@ -315,7 +321,7 @@ class Curve:
         """Above this nothing happens: no path has an event, the curve no jump."""
         if not self._closed:
             return self.range[1]
-        last = self._top
+        last = self.top
         if self._coordinate.to_infinity:  # f goes on to move, and points may pass 0
             last = max(last, float(self.knots[1:-1].max(initial=0.0)))
         return min(last * (1 + BEYOND), self.range[1])

@@ -95,6 +95,7 @@ class LeaveOneOutOnPath(LeaveOneOut):
             scoring=loss.scoring,
             loss=loss.name,
             best=loss.best,
+            how=self.how,
             exact=False,
         )
         curve = make()

@@ -110,6 +110,14 @@ class ClassifierAt(ClassifierMixin, _At):
         return self.classes_[(self._f(X) > 0).astype(np.intp)]
 
 
+class NumberedAt(ClassifierAt):
+    """Labels 0 and 1 instead of the classes."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.array([0, 1])
+
+
 class SeveralAt(ClassifierMixin, _At):
     @property
     def classes_(self) -> NDArray[Any]:
@@ -145,6 +153,9 @@ def evaluate(
         positive = np.asarray(y) == path.classes_[1]
         if 0 < positive.sum() < len(positive):  # or scikit-learn says what is wrong
             return -areas(f, positive)
+    if two and isinstance(scoring, str) and 1 not in path.classes_.tolist():  # type: ignore
+        # scikit-learn's scores of a positive class look for 1: it is classes_[1].
+        kind, y = NumberedAt, (np.asarray(y) == path.classes_[1]).astype(int)  # type: ignore
     out = np.empty(len(values))
     told: dict[bytes, float] = {}
     for k, value in enumerate(values):

@@ -1,0 +1,28 @@
+"""Independent jobs through joblib: threads, or whatever `joblib.parallel_config` says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel
+
+
+def run_all(jobs: Iterable[Any], n_jobs: int | None, *, shown: bool = False) -> list[Any]:
+    """What all jobs return, in their order; `shown`: with a bar of those done and the time left."""
+    every = list(jobs)
+    if not shown and effective_n_jobs(n_jobs) == 1:  # what hands jobs over takes longer
+        return [work.function(*given, **named) for work, given, named in every]
+    if not shown or len(every) < 2:
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(every))
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
+    one_by_one = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    columns = (TextColumn("paths"), BarColumn(), MofNCompleteColumn(), TimeLeft())
+    with Progress(*columns) as bar:
+        return list(bar.track(one_by_one(every), total=len(every)))
+
+
+__all__ = ["run_all"]
