@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -592,3 +593,58 @@ def test_a_tube_narrower_than_round_off_has_two_edges():
         narrow += np.sum(2 * values < 50 * c.floor * y.std())
         wrong += [(seed, v) for v in values[c.verdict == "wrong"]]
     assert narrow > 0 and wrong == []
+
+
+def half_norm(X, a):
+    """1/2 |sum a_i x_i|^2 in exact arithmetic."""
+    f = [sum(Fraction(u) * Fraction(x) for u, x in zip(a, column)) for column in X.T.tolist()]
+    return sum(value**2 for value in f) / 2
+
+
+def test_short_rows_beside_long_ones_are_no_round_off():
+    """Oracle: the objective in exact arithmetic at a feasible point, all weight on the shortest
+    rows. Lengths differ by twelve orders; f is of the size of the shortest.
+    """
+    ended, judged = 0, 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(8, 10)) * 10.0 ** rng.uniform(-6, 6, (8, 1))
+        path = one_class_path(X, kernel="linear")
+        ended += not path.complete and path.reason.startswith("round-off")
+        for nu in np.linspace(max(path.stop, 0.05), 1.0, 7):
+            share = np.clip(nu * 8 - np.argsort(np.argsort((X**2).sum(axis=1))), 0.0, 1.0)
+            if path.certificate(nu).exact:
+                judged += 1
+                a = path.at(nu).coef.tolist()
+                assert half_norm(X, a) <= half_norm(X, share.tolist()) * Fraction(1 + 1e-8)
+    assert ended > 0 and judged > 8
+
+
+def test_a_wrong_solution_on_short_rows_is_refused():
+    """Oracle: closed form. Multipliers of rows at right angles go as 1 over squared lengths."""
+    nu = 0.25
+    for short in (1e-1, 1e-2, 1e-3):
+        square = np.array([short**2, 1.0])
+        path = one_class_path(np.diag(square), kernel="precomputed", stop=0.2)
+        a = 2 * nu / square / np.sum(1 / square)
+        rho = a[0] * square[0]
+        right = Solution(a, -rho, (-rho, -rho), a, nu, 1.0, nu=nu)
+        moved = a + np.array([-1e-6, 1e-6]) * a[1]
+        wrong = {"intercept": -rho * (1 - 1e-6)}, {"coef": moved, "alpha": moved}
+        assert path.certify(right).verdict == "exact"
+        for change in wrong:
+            assert path.certify(dataclasses.replace(right, **change)).verdict == "wrong"
+
+
+@pytest.mark.parametrize("rows", [[4], [4, 5]])
+def test_rows_that_are_nothing_are_certified(rows):
+    """Oracle: closed form. Where rows of zeros may hold all multipliers, f = 0."""
+    rng = np.random.default_rng(0)
+    X = np.maximum(rng.normal(size=(30, 8)), 0.0)
+    X[rows] = 0.0
+    path = one_class_path(X, kernel="linear")
+    assert path.complete
+    nu = 0.9 * len(rows) / 30
+    np.testing.assert_allclose(path.decision_function(X, nu), 0.0, atol=1e-12)
+    knots = np.unique(path.breakpoints)
+    assert path.certificate(np.union1d(knots, 0.5 * (knots[1:] + knots[:-1]))).exact.all()

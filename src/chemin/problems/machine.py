@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate import EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
+from ..certificate import BLIND, EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
 from ..kernels import Coupling, Gram, Ridged, as_gram
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
@@ -486,7 +486,7 @@ class KernelMachine(Problem):
         rows = self._declared(c.given)
         f, terms = self.gram.both(c.coef) if c.products is None else c.products
         loss, alpha = rows.loss, self._row_alpha(c.alpha)
-        e, a, unit = self._positions(c, loss, f), alpha / self.weight, self.margin_unit(c.given)
+        e, a, unit = self._positions(c, loss, f), alpha / self.weight, self._judge(c, terms)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
         largest = np.maximum(np.abs(alpha).max(axis=0), small)
         size = np.minimum(self.slope_unit, largest / self.weight)
@@ -506,6 +506,20 @@ class KernelMachine(Problem):
         least = self.share(c.given) * np.sum(self.weight * loss.cost_of(unit), axis=0)
         relative_gap = relative(gap, self._objective(c, rows, f, e), least)
         return Certificate(violation, relative_gap, EPS * sizes.max(axis=0) / unit)
+
+    def _judge(self, c: Columns, terms: Floats) -> Any:
+        """What margins are judged by. Without a target f is measured by its own terms, in the mean
+        over multipliers, where these are less than `margin_unit`: multipliers go to the shortest
+        rows, and f is of their size, however long the others are. Where rows that are nothing hold
+        them all, f = 0.
+        """
+        unit = self.margin_unit(c.given)
+        if self.target != "none":
+            return unit
+        size = np.abs(c.coef)
+        held = size[self.gram.diagonal() > (FLOORS * EPS) ** 2 * self.scale].sum(axis=0)
+        own = np.sum(size * terms, axis=0) / np.maximum(held, TINY)
+        return np.where(held > BLIND * size.sum(axis=0), np.minimum(unit, own), unit)
 
     def _sizes(self, c: Columns, loss: Loss, terms: Floats) -> Floats:
         """The sums of absolute terms that make up e. Coefficients count as the largest of them:
