@@ -118,7 +118,7 @@ class Criterion(ABC):
     how: ClassVar[str] = ""  # what figures call the loss by it
 
     def __init__(self, *, scoring: Any = None, n_jobs: Any = None) -> None:
-        if n_jobs is not None and not isinstance(n_jobs, Integral):
+        if not isinstance(n_jobs, (int, np.integer, type(None))):
             raise ValueError(f"n_jobs must be a whole number or None, got {n_jobs!r:.60}")
         self.scoring, self.n_jobs = scoring, n_jobs
 
