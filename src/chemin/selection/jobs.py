@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel
 
 
-def run_all(jobs: Iterable[Any], n_jobs: int | None, *, shown: bool = False) -> list[Any]:
+def run_all(jobs: Iterable[Any], n_jobs: Any, *, shown: bool = False) -> list[Any]:
     """What all jobs return, in their order; `shown`: with a bar of those done and the time left."""
     every = list(jobs)
     if not shown and effective_n_jobs(n_jobs) == 1:  # what hands jobs over takes longer
