@@ -259,3 +259,15 @@ def test_a_gap_that_is_not_reached_is_said(labels):
 def test_what_is_refused(labels, options, words):
     with pytest.raises(ValueError, match=words):
         MKLClassifier(**options).fit(*labels)
+
+
+@pytest.mark.parametrize("seed", range(0, 24, 3))
+def test_the_weights_of_a_tube_are_found(seed):
+    """Oracle: the gap. A smaller gap at a larger objective is no step: such steps went round."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(22, 3))
+    X[:, 2] = X[:, 1]
+    y = np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=22)
+    kernels = [RBF(0.5).on([j]) for j in range(3)] + [Linear()]
+    model = MKLRegressor(kernels, C=10.0 ** rng.uniform(-1, 1)).fit(X, y)
+    assert model.gap_ <= 1e-6 and model.n_iter_ < 50

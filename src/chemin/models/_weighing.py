@@ -34,6 +34,7 @@ NEGLIGIBLE = 1e-8
 """Weights below this part of the largest leave the model: what they add is below the gap."""
 DAMPING = 1e-9
 """Of the mean curvature: keeps the Newton step unique where kernels are alike."""
+LEVEL = 1e-12  # relative: a rise of J that is round-off of the machines
 HALVINGS = 30  # of a step that does not improve, before the weights count as final
 
 
@@ -205,7 +206,9 @@ class Weighing:
                 if self.norm > 1.0:
                     d /= np.linalg.norm(d, self.norm)
                 new = self.at(d)
-                if new.value < place.value or new.left < place.left:
+                # Near the minimum J is level but for round-off, and the gap alone tells.
+                level = new.value <= place.value + LEVEL * abs(place.value)
+                if new.value < place.value or (level and new.left < place.left):
                     return new
                 step *= 0.5
         return None
