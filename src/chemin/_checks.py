@@ -665,7 +665,7 @@ def _refuse_not_finite(values: Array, name: str) -> None:
 
 
 def _tiles(n: int) -> Iterator[tuple[slice, slice]]:
-    """Rows and columns of the lower triangle, by tiles: whole blocks of columns are slow to read."""
+    """Rows and columns of the lower triangle, by tiles: blocks of columns are slow to read."""
     blocks = [slice(a, min(a + CHECK_ROWS, n)) for a in range(0, n, CHECK_ROWS)]
     return ((rows, columns) for k, rows in enumerate(blocks) for columns in blocks[: k + 1])
 

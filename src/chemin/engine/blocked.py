@@ -23,6 +23,7 @@ BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
 LONG_ROWS = 4000  # variables: from here on twice as many of both
+SHORT_ROWS, SHORT = 1500, 48  # below so many, no more steps than this: verification is cheap
 MORE, FEWER = 1.25, 0.95  # times that: after a block that has missed one, after one that has not
 URGENT = 0.7  # times the steps of a block: so many of them are likely to enter
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
@@ -53,6 +54,8 @@ class BlockWalker:
         # Where rows of A are long, verification is dear: blocks are longer.
         longer = 2 if len(system) >= LONG_ROWS else 1
         self.most, self.least = longer * BLOCK, longer * WATCH
+        if len(system) < SHORT_ROWS:
+            self.most = min(self.most, SHORT)
         self.core = core = _verify.Core(system, self.most)
         core.still, core.indefinite = tol.VANISHING, tol.INDEFINITE
         core.singular, core.aside, core.down_first = tol.NIL, tol.ASIDE, tol.DOWN_FIRST
@@ -108,12 +111,13 @@ class BlockWalker:
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
         few = core.ns <= FEW
-        core.reserve(core.ns + 2 * self.most + 2)
+        if core.ns + 2 * self.most + 2 > core.cap:
+            core.reserve(core.ns + 2 * self.most + 2)
         self.be_careful(self.careful, few or self.afresh)
         watched = self.choose(way)
         self.gauge()
         while True:
-            saved = core.snapshot()
+            core.snapshot()
             core.limit = self.length
             core.watch(watched, self.h, int(URGENT * self.length))
             code = int(core.run(way, t_end))
@@ -125,7 +129,7 @@ class BlockWalker:
                 self.watching = max(self.least, int(FEWER * self.watching))
                 self.take_over(h_end)
                 return code
-            core.restore(saved)
+            core.restore()
             if len(missed):
                 watched = self.watch_more(watched, missed)
             elif not self.careful:
@@ -158,16 +162,19 @@ class BlockWalker:
         return np.setdiff1d(np.flatnonzero(self.stair % 2 == 1), watched)
 
     def take_over(self, h_end: Floats) -> None:
-        moves, events = self.core.record()
-        self.passed += len(events)
-        self.progress(self.core.t, self.passed, self.helper.events)
-        self.core.commit()
-        self.stair = self.core.stairs.copy()
-        self.z = self.core.positions()
-        self.h, self.t = h_end, self.core.t
+        core, recorder = self.core, self.recorder
+        self.passed += core.n_events
+        self.progress(core.t, self.passed, self.helper.events)
+        if recorder.system is not None:
+            done = core.record(*recorder.room(core.most_entries()), recorder.entries)
+        core.commit()
+        self.stair = core.stairs.copy()
+        self.z = core.positions()
+        self.h, self.t = h_end, core.t
         if self.system.stairs.moving_pins:
             self.measure_boxes()
-        self.recorder.extend(moves, events, self.z)
+        if recorder.system is not None:
+            recorder.extend(*done, self.z)
 
     # ------------------------------------------------------------------ the state
 
