@@ -10,6 +10,11 @@ cdef class Factor(System):
         readonly Py_ssize_t ns, n0, cap  # n0: slots at the beginning of the block
         Py_ssize_t[::1] slot_var, slot_of, owner, emptied  # emptied: slots, in this block
         Py_ssize_t n_emptied
+        # the first n_line slots in the order of their columns of A: slot, column, sign; and those
+        # of the border. None are in line between blocks.
+        Py_ssize_t n_line, n_in_line
+        Py_ssize_t[::1] line_slot, line_at, line_edge
+        double[::1] line_sign
         double[::1] zs, z0, zd, b  # z, z at the block's start, z', right-hand side
         double[::1] lo, los, hi, his  # bounds: value and slope in t
         # pins that move: slopes of pins, at the block's start; how fast the frame of a slot moves,
@@ -51,6 +56,7 @@ cdef class Factor(System):
     cdef double _high(self, Py_ssize_t s) noexcept nogil
     cdef void _come_to_rest(self) noexcept nogil
     cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil
+    cdef void _line_up(self) noexcept nogil
     cdef void _add_inverse(self, const double *g, double *out) noexcept nogil
     cdef void _column(self, Py_ssize_t s, double *out) noexcept nogil
     cdef double _diagonal(self, Py_ssize_t s) noexcept nogil

@@ -56,6 +56,8 @@ from chemin.engine._entries cimport entry, has_row, row
 cdef enum:
     LAPACK_BLOCK = 32  # columns that LAPACK takes at a time
     REFINEMENTS = 8  # of a solve, at the most
+    FEW = 32  # slots: fewer are looked up as they come
+    LEAST = 384  # slots: for a few hundred variables there is room from the start
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny
@@ -115,6 +117,7 @@ cdef class Factor(System):
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
         self.moved, self.flow = np.zeros((block, self.n_flow)), np.zeros(self.n_flow)
         self.pin_speed, self.pushed = np.zeros(self.N), np.zeros(self.N)
+        self.line_edge = np.zeros(self.nb, dtype=np.intp)
 
     # ------------------------------------------------------------------ memory
 
@@ -123,7 +126,7 @@ cdef class Factor(System):
         cdef Py_ssize_t old = self.ns if self.cap else 0
         if cap <= self.cap:
             return False
-        cap = min(max(cap, 256, 3 * self.cap // 2), self.N + self.ucap + 2)
+        cap = min(max(cap, LEAST, 3 * self.cap // 2), self.N + self.ucap + 2)
         self.H = grown(self.H if old else None, (cap, cap), old)
         self.slot_var = grown(self.slot_var if old else None, cap, old, np.intp)
         self.owner = grown(self.owner if old else None, cap, old, np.intp)
@@ -142,6 +145,8 @@ cdef class Factor(System):
         self.change, self.lost = np.zeros(cap), np.zeros(cap)
         self.work = np.zeros(max(self.ucap, cap))
         self.emptied = np.zeros(cap, dtype=np.intp)
+        self.line_slot, self.line_at = (np.zeros(cap, dtype=np.intp) for _ in range(2))
+        self.line_sign, self.n_line = np.zeros(cap), 0
         self.cap = cap
         return True
 
@@ -152,7 +157,7 @@ cdef class Factor(System):
         cdef Py_ssize_t s
         self.stair = np.array(stair, dtype=np.intp)
         free = np.flatnonzero(np.asarray(stair) % 2 == 0)
-        self.ns = 0
+        self.ns = self.n_line = 0
         self.reserve(len(free) + self.ucap // 2 + 2)
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
         self.way = way
@@ -311,7 +316,38 @@ cdef class Factor(System):
 
     cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
         """out[s] = G_{i, s} for all slots of the block, those emptied in it too."""
-        row(&self.G, i, self.ns, &self.owner[0], out)
+        cdef Py_ssize_t k, s, e, first = self.n_line
+        cdef const double *a
+        cdef double sign
+        if not has_row(&self.G, i):
+            first = 0
+        if first > 0:
+            a, sign = self.G.blocks.a + self.p[i] * self.G.blocks.width, self.sign[i]
+            for k in range(self.n_in_line):
+                out[self.line_slot[k]] = sign * self.line_sign[k] * a[self.line_at[k]]
+            for e in range(self.nb):
+                s = self.line_edge[e]
+                if s >= 0:
+                    out[s] = self.border[i, e]
+        row(&self.G, i, self.ns - first, &self.owner[first], out + first)
+
+    cdef void _line_up(self) noexcept nogil:
+        """The slots of a block's start in the order of their columns: a row of A is read forwards.
+
+        Memory is quicker that way. A few slots are not worth it.
+        """
+        cdef Py_ssize_t i, e, s, k = 0
+        self.n_line = 0
+        if self.ns < FEW or self.G.factored or self.G.n_groups > 1:
+            return
+        for i in range(self.n_rows):
+            s = self.slot_of[i]
+            if s >= 0:
+                self.line_slot[k], self.line_at[k], self.line_sign[k] = s, self.p[i], self.sign[i]
+                k += 1
+        for e in range(self.nb):
+            self.line_edge[e] = self.slot_of[self.n_rows + e]
+        self.n_in_line, self.n_line = k, self.ns
 
     cdef void _add_inverse(self, const double *g, double *out) noexcept nogil:
         """out += H g = H0 g + U' D U g; entries of empty slots have no meaning."""
@@ -739,7 +775,7 @@ cdef class Factor(System):
             if self.pins_move:
                 for s in range(self.ns):
                     self._bounds(s, self.way)
-        self.n0, self.k = self.ns, 0
+        self.n0, self.k, self.n_line = self.ns, 0, 0
 
     cdef void _come_to_rest(self) noexcept nogil:
         """From the frames of slots to z itself; how fast pins move, and g with them."""

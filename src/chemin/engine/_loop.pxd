@@ -20,10 +20,15 @@ cdef class Loop(WorkingSet):
         bint straight  # z' has been refined since the slots changed
         readonly Py_ssize_t n_jumps
         double[::1] jump  # a null vector, by slots
+        # the block's start: z, z', b and bounds of slots, their variables; offsets; stairs, slots
+        object kept_numbers
+        double[:, ::1] kept_slots, kept_offsets
+        Py_ssize_t[:, ::1] kept_owners, kept_stairs
         public Py_ssize_t limit  # moves in a block, at most bcap
         public double singular, doubt, doubt_refined, indefinite, creeping, hard
         public double longest, tiny_t, look_again
 
+    cdef void _exchange(self, bint keep) noexcept nogil
     cdef int _run(self, double way, double t_end) noexcept nogil
     cdef bint _crowded(self) noexcept nogil
     cdef int _step(self, double way, double t_end, double nearest) noexcept nogil

@@ -21,6 +21,13 @@ FULL, ARRIVED, SINGULAR_PIVOT, RAY, INDEFINITE_PIVOT, BLIND = range(6)
 cdef double EPS = np.finfo(np.float64).eps
 
 
+cdef inline void copy(void *here, void *kept, size_t size, bint keep) noexcept nogil:
+    if keep:
+        memcpy(kept, here, size)
+    else:
+        memcpy(here, kept, size)
+
+
 cdef class Loop(WorkingSet):
     """Steps, corners, pivots and jumps; see the module's text."""
 
@@ -37,25 +44,45 @@ cdef class Loop(WorkingSet):
         super().load(stair, z, t, way, H)
 
     def snapshot(self):
-        """What is needed to walk the block again."""
-        return (
-            self.t, self.ns, self.settling, self.arriving, np.array(self.stair), np.array(self.zs),
-            np.array(self.zd), np.array(self.b), np.array(self.lo), np.array(self.hi),
-            np.array(self.los), np.array(self.his),
-            np.array(self.slot_var), np.array(self.owner), np.array(self.slot_of),
-            np.array(self.off_lo), np.array(self.off_hi), self.spoilt,
-        )
+        """Keep what is needed to walk the block again."""
+        if self.kept_slots is None or self.kept_slots.shape[1] < self.cap:
+            self.kept_slots = np.zeros((7, self.cap))
+            self.kept_owners = np.zeros((2, self.cap), dtype=np.intp)
+            self.kept_offsets = np.zeros((2, self.N))
+            self.kept_stairs = np.zeros((2, self.N), dtype=np.intp)
+        self.kept_numbers = self.t, self.ns, self.settling, self.arriving, self.spoilt
+        self._exchange(True)
 
-    def restore(self, saved):
+    def restore(self):
         """Back to the block's start: H0 has not been touched."""
-        (
-            self.t, self.ns, self.settling, self.arriving, self.stair, self.zs, self.zd, self.b,
-            self.lo, self.hi, self.los, self.his,
-            self.slot_var, self.owner, self.slot_of, self.off_lo, self.off_hi, self.spoilt,
-        ) = saved
+        self.t, self.ns, self.settling, self.arriving, self.spoilt = self.kept_numbers
+        self._exchange(False)
         self.flowing = False
         self.frame[:] = 0.0
         self.coast[:] = 0.0
+
+    cdef void _exchange(self, bint keep) noexcept nogil:
+        """To what is kept, or back."""
+        cdef:
+            Py_ssize_t x
+            size_t numbers = self.ns * sizeof(double), places = self.ns * sizeof(Py_ssize_t)
+            double *slots[7]
+            Py_ssize_t *owners[2]
+            double *offsets[2]
+            Py_ssize_t *stairs[2]
+        slots[0], slots[1], slots[2] = &self.zs[0], &self.zd[0], &self.b[0]
+        slots[3], slots[4], slots[5], slots[6] = (
+            &self.lo[0], &self.hi[0], &self.los[0], &self.his[0]
+        )
+        owners[0], owners[1] = &self.slot_var[0], &self.owner[0]
+        offsets[0], offsets[1] = &self.off_lo[0], &self.off_hi[0]
+        stairs[0], stairs[1] = &self.stair[0], &self.slot_of[0]
+        for x in range(7):
+            copy(slots[x], &self.kept_slots[x, 0], numbers, keep)
+        for x in range(2):
+            copy(owners[x], &self.kept_owners[x, 0], places, keep)
+            copy(offsets[x], &self.kept_offsets[x, 0], self.N * sizeof(double), keep)
+            copy(stairs[x], &self.kept_stairs[x, 0], self.N * sizeof(Py_ssize_t), keep)
 
     # ------------------------------------------------------------------ the loop
 

@@ -63,32 +63,37 @@ cdef class Record(Factor):
                 count += 1
         return count
 
-    def record(self):
-        """The block's moves (t0, t1, length, size; variables, rates) and its events."""
-        cdef:
-            Py_ssize_t m, s, total = 0, at = 0
-            int[::1] index
-            double[::1] rate
-            Py_ssize_t[::1] size = np.zeros(self.n_moves, dtype=np.intp)
+    def most_entries(self):
+        """Of all moves of the block, at the most."""
+        cdef Py_ssize_t m, total = 0
         for m in range(self.n_moves):
-            total += self.mns[m] + (self.N if self.pins_move else 0)
-        index, rate = np.empty(total, dtype=np.int32), np.empty(total)
+            total += self.N if self.pins_move else self.mns[m]
+        return total
+
+    def record(self, int[::1] index, double[::1] rate, Py_ssize_t at):
+        """The block's moves (t0, t1, length, number of entries) and its events, by columns.
+
+        Variables and rates of the moves are written to `index` and `rate`, from `at` on.
+        """
+        cdef:
+            Py_ssize_t m, s, e, first
+            Py_ssize_t[::1] size = np.empty(self.n_moves, dtype=np.intp)
         with nogil:
             for m in range(self.n_moves):
+                first = at
                 if self.pins_move:
-                    size[m] = self._all_that_moves(m, &index[at], &rate[at])
-                    at += size[m]
-                    continue
-                for s in range(self.mns[m]):
-                    if self.mon[m, s]:
-                        index[at], rate[at] = <int> self.owner[s], self.rates[m, s]
-                        at += 1
-                        size[m] += 1
-        columns = np.array([self.mt0, self.mt1, self.mlen])[:, : self.n_moves].tolist()
-        entries = np.asarray(index)[:at].copy(), np.asarray(rate)[:at].copy()
-        moves = (*columns, np.asarray(size).tolist(), *entries)
-        events = [
-            (self.et[m], self.ev[m], self.e_from[m], self.e_to[m], self.emove[m])
-            for m in range(self.n_events)
-        ]
-        return moves, events
+                    at += self._all_that_moves(m, &index[at], &rate[at])
+                else:
+                    for s in range(self.mns[m]):
+                        if self.mon[m, s]:
+                            index[at], rate[at] = <int> self.owner[s], self.rates[m, s]
+                            at += 1
+                size[m] = at - first
+        m, e = self.n_moves, self.n_events
+        return (
+            np.asarray(self.mt0)[:m].tolist(), np.asarray(self.mt1)[:m].tolist(),
+            np.asarray(self.mlen)[:m].tolist(), np.asarray(size).tolist(),
+        ), (
+            np.asarray(self.et)[:e], np.asarray(self.ev)[:e], np.asarray(self.e_from)[:e],
+            np.asarray(self.e_to)[:e], np.asarray(self.emove)[:e],
+        )

@@ -165,6 +165,7 @@ cdef class WorkingSet(Record):
         self.n_cornered = self.n_tied = self.n_emptied = 0
         self.n_begun = self.ns
         with nogil:
+            self._line_up()
             memcpy(&self.z0[0], &self.zs[0], self.ns * sizeof(double))
             for w in range(self.cap):
                 self.slot_row[w] = self.left_at[w] = -1

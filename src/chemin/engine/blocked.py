@@ -24,7 +24,8 @@ BLOCK = 64  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 96  # pinned variables that a block looks at, at least
 LONG_ROWS = 4000  # variables: from here on twice as many of both
-SHORT_ROWS = 512  # variables, none of a border: below, at most so many:
+SHORT_ROWS, SHORT = 1500, 48  # below so many, no more steps than this: verification is cheap
+FEW_ROWS = 512  # variables, none of a border: below, at most so many:
 FEWER_STEPS, FEWER_WATCHED = 32, 64
 DEEP = 64  # columns of a factor: from here on fewer steps too, for nothing is gained by more
 MORE, FEWER = 1.25, 0.95  # times that: after a block that has missed one, after one that has not
@@ -58,11 +59,13 @@ class BlockWalker:
         # Where rows of A are long, verification is dear: blocks are longer.
         longer = 2 if len(system) >= LONG_ROWS else 1
         self.most, self.least = longer * BLOCK, longer * WATCH
-        short = len(system) < SHORT_ROWS and len(system) == system.coupling.n_rows
-        if short:
+        if len(system) < SHORT_ROWS:
+            self.most = min(self.most, SHORT)
+        few = len(system) < FEW_ROWS and len(system) == system.coupling.n_rows
+        if few:
             self.most, self.least = min(BLOCK, FEWER_STEPS), min(WATCH, FEWER_WATCHED)
         self.core = core = _verify.Core(system, self.most)
-        if short:  # room for all, once
+        if few:  # room for all, once
             core.reserve(len(system) + 2 * self.most + 2)
         if core.rank >= DEEP:  # every breakpoint costs the same, and short sight is clear
             self.most = min(BLOCK, FEWER_STEPS)
@@ -122,12 +125,13 @@ class BlockWalker:
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
         few = core.ns <= FEW
-        core.reserve(core.ns + 2 * self.most + 2)
+        if core.ns + 2 * self.most + 2 > core.cap:
+            core.reserve(core.ns + 2 * self.most + 2)
         self.be_careful(self.careful, few or self.afresh)
         watched = self.choose(way)
         self.gauge()
         while True:
-            saved = core.snapshot()
+            core.snapshot()
             core.limit = self.length
             core.watch(watched, self.h, int(URGENT * self.length))
             code = int(core.run(way, t_end))
@@ -141,7 +145,7 @@ class BlockWalker:
                 self.watching = max(self.least, int(FEWER * self.watching))
                 self.take_over(h_end)
                 return code
-            core.restore(saved)
+            core.restore()
             if len(missed):
                 watched = self.watch_more(watched, missed)
             elif not self.careful:
@@ -174,16 +178,19 @@ class BlockWalker:
         return np.setdiff1d(np.flatnonzero(self.stair % 2 == 1), watched)
 
     def take_over(self, h_end: Floats) -> None:
-        moves, events = self.core.record()
-        self.passed += len(events)
-        self.progress(self.core.t, self.passed, self.helper.events)
-        self.core.commit()
-        self.stair = self.core.stairs.copy()
-        self.z = self.core.positions()
-        self.h, self.t = h_end, self.core.t
+        core, recorder = self.core, self.recorder
+        self.passed += core.n_events
+        self.progress(core.t, self.passed, self.helper.events)
+        if recorder.system is not None:
+            done = core.record(*recorder.room(core.most_entries()), recorder.entries)
+        core.commit()
+        self.stair = core.stairs.copy()
+        self.z = core.positions()
+        self.h, self.t = h_end, core.t
         if self.system.stairs.moving_pins:
             self.measure_boxes()
-        self.recorder.extend(moves, events, self.z)
+        if recorder.system is not None:
+            recorder.extend(*done, self.z)
 
     # ------------------------------------------------------------------ the state
 

@@ -116,15 +116,15 @@ def polish(
 def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floats, Floats, Floats]:
     """z with pins where they are, h, and how far it is off its stairs; 0 for solutions."""
     z = np.where(stair % 2 == 1, system.stairs.level(stair, t), z)
-    system = system.tangent(z, t)
-    h, linear = system.residual(z, t), np.abs(system.q + t * system.r)
-    drift = system.stairs.off(stair, h, t)
+    h, tangent = system.residual(z, t), system.tangent(z, t)
+    on_tangent = h if tangent is system else tangent.residual(z, t)
+    drift, linear = tangent.stairs.off(stair, on_tangent, t), np.abs(tangent.q + t * tangent.r)
 
     def settled(size: Floats) -> bool:
-        return bool(np.all(np.abs(drift) <= system.tolerances(size, t, PRECISION, ROUNDING)))
+        return bool(np.all(np.abs(drift) <= tangent.tolerances(size, t, PRECISION, ROUNDING)))
 
     # Part of the terms will do where drift is small: the others take a product with the matrix.
-    if settled(linear) or settled(linear + system.coupling.magnitude(z)):
+    if settled(linear) or settled(linear + tangent.coupling.magnitude(z)):
         return z, h, np.zeros_like(drift)
     return z, h, drift
 

@@ -24,6 +24,7 @@ from .tolerances import NOTHING, UNSEEN
 CHECKPOINT = 64
 # Small problems keep the states of all moves: no more numbers than this, some megabytes.
 KEPT = 500_000
+GROWTH = 1.25  # times the room for entries of moves: what is not used costs nothing in the end
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
 AFRESH = 8
 
@@ -48,16 +49,20 @@ class Recorder:
             box = system.boxes(t, system.stairs.span(t))
             self.box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
             self.z = np.zeros(len(system)) if z is None else z.copy()  # until something happens
-        # Of moves: t0, t1, length and number of entries; the entries in chunks, as they came.
+        # Of moves: t0, t1, length and number of entries; the entries of all of them, with room.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
-        self.chunks: list[tuple[NDArray[np.int32], Floats]] = []
-        self.events: list[tuple[float, int, int, int, int]] = []
+        self.entries, self.index, self.rate = 0, np.empty(0, np.int32), np.empty(0)
+        self.events: list[NDArray[Any]] = []  # one after the other
+        self.passed = 0  # how many there are
         self.first: int | None = None  # the first move in which something happens
         self.states: list[State] = []  # what the walker knows of z on its way
 
     def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
+        if self.system is None:
+            return
         index = np.flatnonzero(z).astype(np.int32)
-        self._add([t0], [t1], [length], [len(index)], index, z[index])
+        self._write(index, z[index])
+        self._add([t0], [t1], [length], [len(index)])
 
     def mend(self, t: float, z: Floats) -> None:
         """A correction of round-off: a jump in which nothing happens."""
@@ -65,28 +70,40 @@ class Recorder:
         self.move(t, t, z, 1.0)
         self.first = first
 
+    def room(self, count: int) -> tuple[NDArray[np.int32], Floats]:
+        """Where the entries of the next moves go, from `entries` on: room for so many of them.
+
+        The system enlarges arrays in place: large ones are never copied.
+        """
+        need = self.entries + count
+        if need > len(self.index):
+            size = max(need, int(GROWTH * len(self.index)))
+            self.index.resize(size, refcheck=False)
+            self.rate.resize(size, refcheck=False)
+        return self.index, self.rate
+
+    def _write(self, index: NDArray[np.int32], rate: Floats) -> None:
+        all_index, all_rate = self.room(len(index))
+        new = slice(self.entries, self.entries + len(index))
+        all_index[new], all_rate[new] = index, rate
+
     def _add(
-        self,
-        t0: list[float],
-        t1: list[float],
-        length: list[float],
-        sizes: list[int],
-        index: NDArray[np.int32],
-        rate: Floats,
+        self, t0: list[float], t1: list[float], length: list[float], sizes: list[int]
     ) -> None:
-        if self.first is None:
-            ends = np.cumsum([0, *sizes])
+        """Moves whose entries have been written."""
+        if self.first is None and self.system is not None:
+            ends = np.cumsum([self.entries, *sizes])
             for j in range(len(t0)):
                 part = slice(ends[j], ends[j + 1])
-                if self._happens(t0[j], t1[j], length[j], index[part], rate[part]):
+                index, rate = self.index[part], self.rate[part]
+                if self._happens(t0[j], t1[j], length[j], index, rate):
                     self.first = len(self.moves[0]) + j
                     break
-                if self.system is not None:
-                    self.z[index[part]] += length[j] * rate[part]
+                self.z[index] += length[j] * rate
         new: tuple[list[Any], ...] = (t0, t1, length, sizes)
         for column, more in zip(self.moves, new):
             column.extend(more)
-        self.chunks.append((index, rate))
+        self.entries += sum(sizes)
 
     def _happens(
         self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
@@ -126,24 +143,33 @@ class Recorder:
         return moved > NOTHING * most and float(coupling.root[i]) ** 2 * moved > NOTHING * pull
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
-        self.events.append((t, variable, origin, target, len(self.moves[0])))
-        if self.max_events is not None and len(self.events) >= self.max_events:
+        if self.system is None:
+            return
+        event = (t, variable, origin, target, len(self.moves[0]))
+        self.events.append(np.array([event], dtype=EVENT))
+        self.passed += 1
+        if self.max_events is not None and self.passed >= self.max_events:
             raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
-    def extend(self, moves: tuple[Any, ...], events: list[Any], z: Floats) -> None:
-        """A block of moves and events, and z after it; events count their moves from the block's
-        first.
+    def extend(self, moves: tuple[Any, ...], events: tuple[Any, ...], z: Floats) -> None:
+        """A block of moves, written already, and events, by columns, and z after it; events count
+        their moves from the block's first.
         """
         offset = len(self.moves[0])
         self._add(*moves)
         last, made = self.states[-1][0] if self.states else 0, len(self.moves[0])
-        if self.system is not None and made - last >= CHECKPOINT // 2:
+        if made - last >= CHECKPOINT // 2:
             self.states.append((made, z))
-        room = None if self.max_events is None else self.max_events - len(self.events)
-        for t, variable, origin, target, move in events[:room]:
-            self.events.append((t, variable, origin, target, offset + move))
-        if room is not None and len(events) >= room:
-            self._keep(max(self.events[-1][4], 1))
+        count = len(events[0])
+        room = count if self.max_events is None else min(count, self.max_events - self.passed)
+        new = np.empty(room, dtype=EVENT)
+        for name, column in zip(EVENT.names or (), events):
+            new[name] = column[:room]
+        new["move"] += offset
+        self.events.append(new)
+        self.passed += room
+        if self.max_events is not None and self.passed >= self.max_events:
+            self._keep(max(int(new["move"][-1]), 1))
             raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
     def _keep(self, count: int) -> None:
@@ -157,7 +183,7 @@ class Recorder:
     def forget_below(self, t: float) -> None:
         """Nothing has ever happened: keep the walk down to t, and no more."""
         self._keep(sum(t1 >= t for t1 in self.moves[1]))
-        self.events = [e for e in self.events if e[4] < len(self.moves[0])]
+        self.events = [e[e["move"] < len(self.moves[0])] for e in self.events]
 
     @property
     def top(self) -> float | None:
@@ -165,15 +191,12 @@ class Recorder:
         return None if self.first is None else self.moves[0][self.first]
 
     def made(self) -> StraightMoves:
-        """The moves so far."""
+        """The moves of the walk, which is over: no others are recorded."""
         t0, t1, length = (np.array(column) for column in self.moves[:3])
         pointer = np.concatenate([[0], np.cumsum(self.moves[3], dtype=np.intp)])
-        none = np.empty(0, np.int32), np.empty(0)
-        index, rate = (
-            np.concatenate([none[k], *(chunk[k] for chunk in self.chunks)])[: pointer[-1]]
-            for k in range(2)
-        )
-        return StraightMoves(t0, t1, pointer, index, length, rate)
+        for entries in (self.index, self.rate):
+            entries.resize(int(pointer[-1]), refcheck=False)
+        return StraightMoves(t0, t1, pointer, self.index, length, self.rate)
 
 
 class CurvedRecorder(Recorder):
@@ -187,8 +210,11 @@ class CurvedRecorder(Recorder):
         self, t0: float, t1: float, index: Ints, rate: Floats, length: float, form: Form
     ) -> None:
         """A move with poles."""
+        if self.system is None:
+            return
         self.curves.append((len(self.moves[0]), form))
-        self._add([t0], [t1], [length], [len(index)], index.astype(np.int32), rate)
+        self._write(index.astype(np.int32), rate)
+        self._add([t0], [t1], [length], [len(index)])
 
     def made(self) -> RationalMoves:
         straight = super().made()
@@ -243,7 +269,7 @@ class Trace:
     ) -> Trace:
         moves = recorder.made()
         t0, t1 = moves.t0, moves.t1
-        events = np.array(recorder.events, dtype=EVENT)
+        events = np.concatenate([np.empty(0, dtype=EVENT), *recorder.events])
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)

@@ -236,6 +236,9 @@ class StaircaseSystem:
 
     def pull(self, t: float) -> float:
         """The smallest unit: changes of multipliers are seen by the row that sees most."""
+        value, slope = self._different
+        if len(value) == 1:
+            return abs(float(value[0]) + t * float(slope[0])) or 1.0
         return float(self._sizes(t).min())
 
     def floor(self, size: Floats, t: float) -> float:
