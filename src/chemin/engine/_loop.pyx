@@ -480,8 +480,8 @@ cdef class Loop(WorkingSet):
     cdef void _balance(self, double pivot) noexcept nogil:
         """The pivot is round-off, and all of it that of one row: spread it over all of them.
 
-        Of all null vectors (v + e; -1) that with v'e = 0 but for round-off and the least G u: what
-        (v; -1) leaves in one row becomes less by the factor |v|^2, which can be a million.
+        Of all u = (v + e; -1) the one with the least G u, e = s H v / (1 + |v|^2): what (v; -1)
+        leaves in one row becomes less by the factor |v|^2, which can be a million.
         """
         cdef Py_ssize_t s, new = self.ns - 1
         cdef double part
