@@ -295,7 +295,7 @@ class Walk:
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)
-            walker.guard, walker.begun = True, self.begun
+            walker.guard, walker.carried_from = True, self.begun
             with Progress(t_stop, self.verbose > 0) as walker.progress:
                 walker.walk(t_stop)
                 if self.stop is None and self.from_top:

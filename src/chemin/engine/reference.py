@@ -85,7 +85,7 @@ class Walker:
         self.h: Floats
         self.blocking = np.zeros((2, len(system)), dtype=bool)
         self.t_begin, self.far = abs(t), 0.0
-        self.begun = 0.0  # |t| where another walk began that this one carries on
+        self.carried_from = 0.0  # |t| where another walk began that this one carries on
         self.passed = 0  # corners so far
         self.patience = 20 * len(system) + 100
         self.progress: Callable[[float, int], None] = lambda t, events: None
@@ -106,7 +106,7 @@ class Walker:
         while most is None or most > 0:
             # The walk begins at its first event; one of a few steps is part of another.
             if not self.passed and most is None:
-                self.t_begin = max(abs(self.t), NEAR_ZERO * first, self.begun)
+                self.t_begin = max(abs(self.t), NEAR_ZERO * first, self.carried_from)
             move = self.on_drift(way, move)
             step, arrives = self.how_far(move, t_end)
             if not np.isfinite(step):
