@@ -15,9 +15,11 @@ from chemin import (
     quadratic_svc_path,
     quadratic_svr_path,
     svc_path,
+    svr_path,
 )
 from chemin.engine.krylov import KrylovWalker
 from chemin.engine.rational import RationalWalker
+from chemin.engine.reference import Walker
 from contract import LABELS as LABELLED
 from contract import NUMBERS, assert_walked, between, make_data, make_tied
 
@@ -356,3 +358,50 @@ def test_there_is_nothing_to_hand_over():
     model = PathQuadraticSVC(cv=3, gamma=GAMMA).fit(X, y)
     with pytest.raises(NotImplementedError, match="scikit-learn"):
         model.to_sklearn()
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_expectiles_of_a_perfect_fit(tau, kernel):
+    """Oracle: interpolation. With K regular f = y at 0, and multipliers go to 0 together."""
+    for seed in (1, 5, 8, 16):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(5, 4)), rng.normal(size=5)
+        path = expectile_path(X, y, tau=tau, kernel=kernel, gamma=0.5, stop=0.0)
+        assert path.complete, path.reason
+        np.testing.assert_allclose(path.decision_function(X, 0.0), y, atol=1e-7)
+        assert path.certificate(path.start * np.geomspace(1e-12, 1.0, 60)).exact.all()
+
+
+def test_a_walk_that_passes_no_corner_ends(monkeypatch):
+    """Oracle: the definition. A walk that goes on by a part in 1e9 of t each time says so."""
+    monkeypatch.setenv("CHEMIN_ENGINE", "reference")
+
+    def creep(self, move, t_end):
+        return 1e-9 * abs(self.t), False
+
+    for kind in (Walker, RationalWalker):
+        monkeypatch.setattr(kind, "how_far", creep)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5, 2)), rng.normal(size=5)
+    for path in (expectile_path(X, y, start=1.0), svr_path(X, y, start=1.0)):
+        assert not path.complete and path.reason.startswith("round-off")
+
+
+@pytest.mark.parametrize("allowed", [0, 1, 4])
+def test_a_system_without_a_solution_is_a_reason(allowed, monkeypatch):
+    """Oracle: the reason. What linear algebra cannot decompose ends a walk, and raises nothing."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5, 2)), rng.normal(size=5)
+    monkeypatch.setenv("CHEMIN_ENGINE", "reference")
+    expand, calls = RationalWalker.expand, []
+
+    def fails(self, move, soft):
+        calls.append(self.t)
+        if len(calls) > allowed:
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+        return expand(self, move, soft)
+
+    monkeypatch.setattr(RationalWalker, "expand", fails)
+    path = expectile_path(X, y)
+    assert not path.complete and "singular" in path.reason

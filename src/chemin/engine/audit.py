@@ -67,7 +67,9 @@ def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any]) -> Trace:
     stair, z, t = good.last
     if t == limits["stop"] or limits["max_events"] == 0:
         return good
-    again = certified(problem, carry_on(problem.system, stair, z, t, **limits, again=True))
+    begun = abs(float(good.t0[0]))
+    on = carry_on(problem.system, stair, z, t, begun=begun, **limits, again=True)
+    again = certified(problem, on)
     return _to_last_place(good.then(again)) if len(again.moves) else good
 
 

@@ -34,6 +34,7 @@ CAREFUL = 600  # variables: a second walk by the reference takes seconds at the 
 ABOVE = 2.0  # times a stop above the start: a walk down to it begins there
 POLISH = 4  # passes; one takes away all but EPS of what is off
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
+FAILURES = (WalkEnd, np.linalg.LinAlgError)  # of walks: what has been walked is kept
 
 
 def make_walker(system: StaircaseSystem, *args: Any) -> Any:
@@ -213,8 +214,8 @@ def follow_here(
             stair, z = phase_one(system, start, t, rng)
         if begin is None and not start.highest:
             stair, z, t = climb(system, stair, z, t, stop, rng)
-    except WalkEnd as error:
-        return walk.nothing(start.stair, start.z, error.end)
+    except FAILURES as error:
+        return walk.nothing(start.stair, start.z, _end(error))
     return walk.go(stair, z, t, make, rng)
 
 
@@ -242,6 +243,7 @@ def carry_on_here(
     t: float,
     *,
     regular: bool = True,
+    begun: float = 0.0,
     stop: float | None = None,
     max_events: int | None = None,
     verbose: int = 0,
@@ -249,17 +251,17 @@ def carry_on_here(
 ) -> Trace:
     """Follow the solution from a state that is the solution at t, but for round-off.
 
-    `again`: a walk from here has failed. Ties are broken otherwise, and small problems are walked
-    by the reference.
+    `begun`: |t| where the walk began that is carried on. `again`: a walk from here has failed. Ties
+    are broken otherwise, and small problems are walked by the reference.
     """
     rng, make = _for_try(system, again)
-    walk = Walk(system, stop, max_events, verbose, from_top=False)
+    walk = Walk(system, stop, max_events, verbose, from_top=False, begun=begun)
     try:
         if not regular:
             stair, z = regularise(system.tangent(z, t), stair, z, t)
         stair, z = polish(system, stair, z, t, rng)
-    except WalkEnd as error:
-        return walk.nothing(stair, z, error.end)
+    except FAILURES as error:
+        return walk.nothing(stair, z, _end(error))
     return walk.go(stair, z, t, make, rng)
 
 
@@ -277,6 +279,11 @@ def _seeds(seed: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed)
 
 
+def _end(error: Exception) -> End:
+    """Why a walk has failed; where linear algebra has, no number was left to go on with."""
+    return error.end if isinstance(error, WalkEnd) else Reason.SINGULAR()
+
+
 @dataclass(frozen=True)
 class Walk:
     """A walk that is kept: where it goes, and what may end it."""
@@ -286,6 +293,7 @@ class Walk:
     max_events: int | None
     verbose: int
     from_top: bool  # above the start nothing happens
+    begun: float = 0.0
 
     def nothing(self, stair: Ints, z: Floats, end: End) -> Trace:
         """No walk at all, with the reason."""
@@ -301,14 +309,14 @@ class Walk:
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)
-            walker.guard = True
+            walker.guard, walker.carried_from = True, self.begun
             with Progress(t_stop, self.verbose > 0) as walker.progress:
                 walker.walk(t_stop)
                 if self.stop is None and self.from_top:
                     _look_further(walker, recorder)
             end = Reason.STOP()
-        except WalkEnd as error:
-            end = error.end
+        except FAILURES as error:
+            end = _end(error)
         except KeyboardInterrupt:
             end = Reason.INTERRUPTED()
         except MemoryError:

@@ -30,6 +30,7 @@ import scipy.linalg
 from ..problems.staircase import Floats, Mask, StaircaseSystem
 from .crossing import Search
 from .moves import Form
+from .reasons import Reason, StuckError
 from .reference import Move
 from .rescue import RescuedWalker
 from .tolerances import LONG, NOUGHT
@@ -38,6 +39,10 @@ from .trace import CurvedRecorder
 # On the way up: what comes later than this many times t is not told from the limit, which rational
 # functions come near to from one side.
 FAR = 1e4
+# Margin, 1: on the way to 0, a fit that is off by less, and bends by less, is perfect; certificates
+# ask for 1e-9.
+FITTED = 1e-10
+STRAIGHT = 0.5  # 1: moves that bend more on the way to 0 may have a pole there
 
 
 class RationalWalker(RescuedWalker):
@@ -69,16 +74,31 @@ class RationalWalker(RescuedWalker):
             return super().how_far(move, t_end)
         left, size = abs(t_end - self.t), abs(self.t)
         falls = abs(t_end) < size
-        if t_end == 0.0 and size <= NOUGHT * self.t_begin / (1.0 - LONG):
-            return left, True
         reach = min(left, (LONG if falls else FAR) * size)
         step = self.first_crossing(move, soft, reach)
+        nought = NOUGHT * self.t_begin / (1.0 - LONG)
+        if t_end == 0.0 and (size <= nought or self.bent() <= FITTED >= self.misfit(soft)):
+            self.blocking = np.zeros_like(self.blocking)
+            if self.bent() > STRAIGHT:
+                self.form = None
+            return left, True
         if not np.isfinite(left) and not self.blocking.any():
             return min(step, size), True  # nothing is met, or told from the limit at infinity
         if step < reach:
             return step, False
         self.blocking = np.zeros_like(self.blocking)
         return reach, reach == left
+
+    def bent(self) -> float:
+        """How much moves bend on the way to 0; 1 where a pole lies there."""
+        assert self.form is not None
+        return abs(self.t) * float(np.abs(self.form.near).max(initial=0.0))
+
+    def misfit(self, soft: Floats) -> float:
+        """How far margins are from the feet of their ramps. Where multipliers go to 0 together all
+        of them come there at once, and before that their corners are round-off.
+        """
+        return float((soft * np.abs(self.z[self.free])).max())
 
     def first_crossing(self, move: Move, soft: Floats, reach: float) -> float:
         """Where the first variable meets the end of its stair, infinity if none does by `reach`."""
@@ -114,6 +134,8 @@ class RationalWalker(RescuedWalker):
         right = np.zeros((len(root), len(on_ramp)))
         right[on_ramp, np.arange(len(on_ramp))] = root[on_ramp]
         solved = scipy.linalg.lu_solve(self.lu, right, check_finite=False)  # A^-1 D^1/2
+        if not np.all(np.isfinite(solved)):
+            raise StuckError(Reason.SINGULAR())
         S = root[on_ramp, None] * solved[on_ramp]
         theta, U = np.linalg.eigh(0.5 * (S + S.T))
         theta = np.clip(theta, 0.0, 1.0 / abs(self.t))  # G is positive semi-definite on rows

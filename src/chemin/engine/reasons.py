@@ -20,6 +20,7 @@ class Reason(Enum):
     ASTRAY = ROUND_OFF + " has led the walk astray: a violation of {:.1e} comes next"
     STANDSTILL = ROUND_OFF + ": {} moves at one value of the parameter without leaving it"
     ENDLESS = ROUND_OFF + ": a jump meets nothing that stops it"
+    SINGULAR = ROUND_OFF + ": a system that is singular in double precision has no solution"
 
     def __call__(self, *details: Any) -> End:
         """The end of a walk for this reason, with its details filled in."""
@@ -27,7 +28,7 @@ class Reason(Enum):
 
 
 # Reasons that a walk with more care, and ties broken otherwise, may not meet.
-CHANCE = (Reason.ASTRAY, Reason.STANDSTILL, Reason.ENDLESS)
+CHANCE = (Reason.ASTRAY, Reason.STANDSTILL, Reason.ENDLESS, Reason.SINGULAR)
 
 
 @dataclass(frozen=True)

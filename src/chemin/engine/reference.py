@@ -85,6 +85,7 @@ class Walker:
         self.h: Floats
         self.blocking = np.zeros((2, len(system)), dtype=bool)
         self.t_begin, self.far = abs(t), 0.0
+        self.carried_from = 0.0  # |t| where another walk began that this one carries on
         self.passed = 0  # corners so far
         self.patience = 20 * len(system) + 100
         self.progress: Callable[[float, int], None] = lambda t, events: None
@@ -101,10 +102,11 @@ class Walker:
         way = 1.0 if t_end >= self.t else -1.0
         self.far = abs(t_end) if np.isfinite(t_end) else 0.0
         move, jumps, first = self.settle(way), 0, abs(self.t)
+        idle, passed = 0, self.passed  # moves after which no corner was passed, one after the other
         while most is None or most > 0:
             # The walk begins at its first event; one of a few steps is part of another.
             if not self.passed and most is None:
-                self.t_begin = max(abs(self.t), NEAR_ZERO * first)
+                self.t_begin = max(abs(self.t), NEAR_ZERO * first, self.carried_from)
             move = self.on_drift(way, move)
             step, arrives = self.how_far(move, t_end)
             if not np.isfinite(step):
@@ -117,6 +119,9 @@ class Walker:
                 self.blocking = np.zeros_like(self.blocking)
                 return True
             move = self.settle(way)
+            idle, passed = idle + 1 if self.passed == passed else 0, self.passed
+            if idle > self.patience:
+                raise StuckError(Reason.STANDSTILL(idle))
             most = None if most is None else most - (self.jump is None)
         return False
 

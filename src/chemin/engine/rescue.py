@@ -94,6 +94,7 @@ class RescuedWalker(Walker):
                 self.slack *= 10.0
                 if self.slack > LOOSEST:
                     raise
+                self.blocking = np.zeros_like(self.blocking)  # what blocked may stand elsewhere now
                 self.refresh()
 
     def on_drift(self, way: float, move: Move) -> Move:

@@ -87,9 +87,7 @@ class Recorder:
         new = slice(self.entries, self.entries + len(index))
         all_index[new], all_rate[new] = index, rate
 
-    def _add(
-        self, t0: list[float], t1: list[float], length: list[float], sizes: list[int]
-    ) -> None:
+    def _add(self, t0: list[float], t1: list[float], length: list[float], sizes: list[int]) -> None:
         """Moves whose entries have been written."""
         if self.first is None and self.system is not None:
             ends = np.cumsum([self.entries, *sizes])
