@@ -244,9 +244,11 @@ class Penalised(Problem):
         return Columns(value, coef, b, interval, shown, *self._named(first, second))
 
     def _swept(self, moved: Floats) -> Floats:
-        """Coefficients, by how far they move f, without the dust that round-off leaves of zeros."""
+        """Coefficients, by how far they move f, without the dust that round-off leaves of zeros. A
+        small model is one: a pin holds zeros, and leaves no dust where all are.
+        """
         endless = np.full(1, np.inf)
-        return swept(moved, np.ones(moved.shape[1]), _unit(moved), -endless, endless)
+        return swept(moved, np.zeros(moved.shape[1]), _unit(moved), -endless, endless)
 
     def _named(self, first: Floats, second: Floats) -> tuple[Floats, dict[str, Floats]]:
         """lambda_ of solutions, and the other parameters."""
