@@ -341,6 +341,8 @@ REGRESSIONS = {
                stop=0),
         recipe(895441871, 4, 1, "binary", 0.0, "unbalanced", "twelve orders", True, LINEAR,
                along="lambda2", lambda1=1.0, rho=0.0),
+        recipe(1086880217, 8, 1, "twelve orders", 0.7, "by sign", "zeros", False, LINEAR,
+               lambda2=1.0, rho=0.0),
     ],
 }
 # fmt: on

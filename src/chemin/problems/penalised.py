@@ -244,9 +244,13 @@ class Penalised(Problem):
         return Columns(value, coef, b, interval, shown, *self._named(first, second))
 
     def _swept(self, moved: Floats) -> Floats:
-        """Coefficients, by how far they move f, without the dust that round-off leaves of zeros."""
+        """Coefficients, by how far they move f, without the dust that round-off leaves of zeros.
+
+        Along lambda1 a walk begins with all of them at their pins: a small model is one there.
+        """
         endless = np.full(1, np.inf)
-        return swept(moved, np.ones(moved.shape[1]), _unit(moved), -endless, endless)
+        unit = np.full(moved.shape[1], 0.0 if self.moves_first else 1.0)
+        return swept(moved, unit, _unit(moved), -endless, endless)
 
     def _named(self, first: Floats, second: Floats) -> tuple[Floats, dict[str, Floats]]:
         """lambda_ of solutions, and the other parameters."""
