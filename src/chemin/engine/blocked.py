@@ -182,7 +182,8 @@ class BlockWalker:
         self.passed += core.n_events
         self.progress(core.t, self.passed, self.helper.events)
         if recorder.system is not None:
-            done = core.record(*recorder.room(core.most_entries()), recorder.entries)
+            room = recorder.room(core.most_entries())
+            moves, events = core.record(*room, recorder.entries)
         core.commit()
         self.stair = core.stairs.copy()
         self.z = core.positions()
@@ -190,7 +191,7 @@ class BlockWalker:
         if self.system.stairs.moving_pins:
             self.measure_boxes()
         if recorder.system is not None:
-            recorder.extend(*done, self.z)
+            recorder.extend(moves, events, self.z)
 
     # ------------------------------------------------------------------ the state
 
