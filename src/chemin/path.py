@@ -370,6 +370,23 @@ class Path:
         """z below `_rest` without its own round-off, which is all that is left of it for a small t;
         at t = 0 what gives the limit of f at t = `_rest`. As it is where f has no limit.
         """
+        counts, near, bend, has_limit = self._way_to_zero
+        if not has_limit:
+            if t.all():
+                return z
+            raise ValueError(
+                f"{self.parameter} = 0 has no solution here: f grows without end, for no function "
+                "fits these data without loss; ask for a value above 0"
+            )
+        part = t / self._rest
+        limit = (near[:, None] - bend[:, None] * (1.0 - part)) * np.where(t == 0, 1.0, part)
+        return np.where(counts[:, None], limit, z)
+
+    @cached_property
+    def _way_to_zero(self) -> tuple[Any, Floats, Floats, bool]:
+        """Which z take part in f, z at `_rest`, how far it is from a straight line to 0 there, and
+        whether that is round-off.
+        """
         h, reading = self._rest, self._problem.reading
         counts = (reading.factor != 0) | ~self._problem.system.boxed
         near, far = self._trace.solutions(np.array([h, 2 * h])).T
@@ -377,16 +394,14 @@ class Path:
         # A light row that stays on its pin is seen by its own box, not beside a heavy one.
         box = self._problem.system.stairs.span(h)
         size = np.minimum(np.abs(near[counts]).max(), np.where(box > 0, box, np.inf))
-        if np.any(np.abs(bend) > STRAIGHT * size):
-            if t.all():
-                return z
-            raise ValueError(
-                f"{self.parameter} = 0 has no solution here: f grows without end, for no function "
-                "fits these data without loss; ask for a value above 0"
-            )
-        part = t / h
-        limit = (near[:, None] - bend[:, None] * (1.0 - part)) * np.where(t == 0, 1.0, part)
-        return np.where(counts[:, None], limit, z)
+        return counts, near, bend, not np.any(np.abs(bend) > STRAIGHT * size)
+
+    @property
+    def _still_below(self) -> float:
+        """The t below which f stands still on its way to a limit at 0; 0 where it does not."""
+        ends = self.stop == 0 and self._problem.system.limit_at_zero and self.coordinate.inverse
+        straight = self._trace.moves.degree == 1
+        return self._rest if ends and straight and self._way_to_zero[3] else 0.0
 
     def at(self, value: float) -> Solution:
         """The exact solution at one value of the parameter."""
@@ -520,7 +535,12 @@ class Path:
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
         return segments(
-            self._problem, self._trace, cross, above=self.closed_above, terms=self.terms
+            self._problem,
+            self._trace,
+            cross,
+            above=self.closed_above,
+            terms=self.terms,
+            rest=self._still_below,
         )
 
     def cross(self, X: ArrayLike) -> Floats:

@@ -151,7 +151,7 @@ def test_bad_input(data):
     S.data[3] = np.nan
     with pytest.raises(ValueError, match="X contains NaN"):
         svc_path(S, y)
-    with pytest.raises(ValueError, match="K is a sparse"):
+    with pytest.raises(ValueError, match=r"X with kernel=.precomputed. is a sparse"):
         svc_path(sparse.csr_matrix(X @ X.T), y, kernel="precomputed")
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         PathSVC(kernel=linear_kernel).fit(sparse.csr_matrix(X), y)

@@ -113,10 +113,10 @@ def test_scorers_above_the_starts():
         curve = CrossValidation(splits, scoring="f1")(family)
         assert not curve.exact
         paths = [family.walk(i, stop=curve.range[0]) for i, _ in splits]
-        for v in (curve._top, 2 * curve._top, curve.range[1]):
+        for v in (curve.top, 2 * curve.top, curve.range[1]):
             scores = [f1_score(y[j], p.predict(X[j], v)) for p, (_, j) in zip(paths, splits)]
             assert curve.score(v) == pytest.approx(np.mean(scores))
-        moved += abs(curve(curve.range[1]) - curve(curve._top)) > 1e-9
+        moved += abs(curve(curve.range[1]) - curve(curve.top)) > 1e-9
     assert moved, "what lies above the starts is not what is at the largest of them"
 
 

@@ -42,7 +42,7 @@ def coordinate_of(problem: Problem) -> Coordinate:
 
 
 def segments(
-    problem: Problem, trace: Trace, cross: Floats, *, above: bool, terms: Terms
+    problem: Problem, trace: Trace, cross: Floats, *, above: bool, terms: Terms, rest: float = 0.0
 ) -> Iterator[Segments]:
     """f on every segment of a walk, in blocks, roughly in the order walked.
 
@@ -54,6 +54,8 @@ def segments(
         Whether the closed form holds from the start to infinity; it is included where u = 0 there.
     terms : Terms
         By which round-off of f is told.
+    rest : float
+        The t below which f stands still on its way to a limit at 0, or 0.
     """
     reading = problem.reading
     # One column more, at which every k(x_i, x) is 0: the intercept alone, as it was traced.
@@ -61,7 +63,7 @@ def segments(
     np.multiply(reading.factor[:, None], cross[reading.row], out=phi[:, :-1])
     phi += reading.level[:, None]
     largest = np.abs(cross).max(axis=0, initial=0.0)
-    reader = _Reader(problem, trace, phi, terms, largest)
+    reader = _Reader(problem, trace, phi, terms, largest, rest)
     if above and reading.inverse:
         yield reader.top()
     elif above:
@@ -74,10 +76,17 @@ class _Reader:
     """From products z'phi to f."""
 
     def __init__(
-        self, problem: Problem, trace: Trace, phi: Floats, terms: Terms, largest: Floats
+        self,
+        problem: Problem,
+        trace: Trace,
+        phi: Floats,
+        terms: Terms,
+        largest: Floats,
+        rest: float,
     ) -> None:
         self.problem, self.trace, self.phi = problem, trace, phi
-        self.terms, self.largest = terms, largest
+        self.terms, self.largest, self.rest = terms, largest, rest
+        self.still: Floats | None = None  # f below `rest`
         self.reading = problem.reading
         self.size = np.abs(self.reading.factor)  # what one unit of z adds to the coefficients
         self.straight = trace.moves.degree == 1
@@ -200,6 +209,10 @@ class _Reader:
         """f before, between and after straight moves, and where they end."""
         t = np.append(t0[:1], t1)
         f = self.read(image.ends, t)
+        if t[-1] < self.rest:  # what moves there is round-off of a small z
+            above = np.flatnonzero(t >= self.rest)
+            self.still = f[above[-1]].copy() if len(above) else self.still
+            f[t < self.rest] = f[0] if self.still is None else self.still
         if not (self.reading.inverse and t[-1] == 0):
             return f, t1
         # f is bounded, so on the way to t = 0 it stands still: half of the way tells all.

@@ -390,7 +390,7 @@ class Work:
         return replace(
             more,
             start=so_far.start,
-            span=replace(more.span, start=so_far.start),
+            span=replace(more.span, start=so_far.start, closed_above=so_far.span.closed_above),
             loss=so_far.loss.joined(more.loss),
             undecided=max(so_far.undecided, more.undecided),
         )
