@@ -24,6 +24,8 @@ INSIDE = 1e-9
 TOLD = 1e-7
 # So far above all starts, relative, models that jump there have jumped.
 BEYOND = 4 * INSIDE
+# Cells narrower than this, relative, at a jump are round-off of where its parts are.
+THIN = 1e-12
 
 
 class Curve:
@@ -355,7 +357,7 @@ class Curve:
             extra = check_positive(tolerance, "tolerance", zero=True, inf=True)
         most = self.minimum + extra
         low, high = self._below(most)
-        cells = self._cells(low, high)
+        cells = self._wide(self._cells(low, high))
         # Within the cell, which round-off may leave where it has no width.
         middles = np.clip(np.sqrt(cells[:, 0]) * np.sqrt(cells[:, 1]), *cells.T)
         counts = self.n_coefficients(middles)
@@ -385,6 +387,14 @@ class Curve:
         if self._endless and high.max() >= self.range[1]:
             cells.append(np.full((1, 2), self.range[1]))  # and all that lies above
         return np.concatenate(cells)
+
+    def _wide(self, cells: Floats) -> Floats:
+        """Cells without those that round-off has put between the parts of a jump."""
+        width = cells[:, 1] - cells[:, 0]
+        thin = (width > 0) & (width <= THIN * cells[:, 1])
+        u = self._coordinate.to_u(cells[:, 0])
+        thin[thin] = [self._mean.jumps(float(place)) for place in u[thin]]
+        return cells if thin.all() else cells[~thin]
 
     def n_coefficients(self, values: ArrayLike) -> NDArray[np.intp]:
         """How many coefficients of the model on all rows are not zero."""
