@@ -281,6 +281,9 @@ REGRESSIONS = {
     nu_svr_path: [
         recipe(3465024747, 13, 2, "twelve orders", 0.7, "binary", "none", True, rbf(0.01),
                along="nu", lambda_=1.0),
+        recipe(546897081, 5, 3, "decimals", 0.0, "outlier", "twelve orders", True,
+               {"kernel": "poly", "gamma": 1.0, "degree": 3, "coef0": 1.0}, along="nu",
+               lambda_=0.01),
     ],
     quadratic_svc_path: [
         recipe(2905040634, 5, 3, "twelve orders", 0.0, "by sign", "twelve orders", False, POLY),
@@ -329,6 +332,7 @@ REGRESSIONS = {
         recipe(800, 3, 2, "decimals", 0.5, "ties", "one huge", True, {}, stop=0),
         recipe(934, 5, 2, "collinear", 0.5, "outlier", "tiny", False, {}, stop=0),
         recipe(4148137786, 6, 4, "grid", 0.3, "of the points", "zeros and huge", False, {}, stop=0),
+        recipe(2986086055, 7, 3, "twelve orders", 0.3, "outlier", "huge", True, {}, stop=0),
     ],
     l1_svc_path: [
         recipe(2052846036, 15, 1, "normal", 0.0, "by sign", "whole", True, {}, stop=0),
@@ -337,6 +341,12 @@ REGRESSIONS = {
         recipe(1308113419, 2, 4, "grid", 0.3, "by sign", "huge", True, {}, lambda2=1e-5, stop=0),
     ],
     partly_labelled: [
+        recipe(3367663671, 8, 2, "normal", 0.7, "unbalanced", "twelve orders", True, LINEAR,
+               lambda2=0.01, rho=0.0, stop=0),
+        recipe(2805485797, 12, 2, "collinear", 0.0, "unbalanced", "huge", True,
+               {"kernel": "poly", "gamma": 1.0, "degree": 3, "coef0": 1.0}, lambda2=1.0, rho=100.0),
+        recipe(3227644583, 13, 2, "symmetric", 0.0, "unbalanced", "zeros", True, rbf(0.01),
+               lambda2=1e-5, rho=100.0, stop=0),
         recipe(3974177389, 5, 2, "normal", 0.7, "alone", "huge", False, POLY, lambda2=1e-5, rho=0.0,
                stop=0),
         recipe(895441871, 4, 1, "binary", 0.0, "unbalanced", "twelve orders", True, LINEAR,

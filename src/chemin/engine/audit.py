@@ -30,6 +30,9 @@ ABOVE = np.array([1.5, 10.0, 1e4])  # times the start: where the closed form is 
 # Parts of a move that are looked at. What is off a curve grows with the length, and is corrected
 # where the move ends: most of it lies between the middle and the end.
 STRAIGHT, CURVED = np.array([0.5, 1.0]), np.array([0.25, 0.5, 0.725, 0.9, 1.0])
+# What is left of the last move to 0 at further places: at 0 a penalty is gone, and a coefficient of
+# the wrong sign is no longer seen.
+NEAR_END = np.array([0.2, 0.05, 0.01])
 
 
 def audited(
@@ -131,8 +134,11 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     t0, t1 = trace.t0[j], trace.t1[j]
     inside = [t0 + part * (t1 - t0) for part in _parts(trace)[:-1]]
     t = np.append(trace.t0[:1], np.column_stack([*inside, t1]))
-    if len(t) and t[-1] == 0 and problem.system.limit_at_zero:
-        t[-1] = min(LOWEST * t[0], 0.5 * t[-2])
+    if len(t) and t[-1] == 0:
+        if problem.system.limit_at_zero:
+            t[-1] = min(LOWEST * t[0], 0.5 * t[-2])
+        else:
+            t = np.concatenate([t[:-1], NEAR_END * t0[-1], [0.0]])
     return t
 
 
@@ -149,7 +155,9 @@ def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
 
 def _moves_before(trace: Trace, place: int) -> int:
     """How many moves end before a place; none before the start."""
-    return int(_forward(trace)[(place - 1) // len(_parts(trace))]) if place else 0
+    forward = _forward(trace)
+    last = len(forward) - 1  # has more places where it ends at 0
+    return int(forward[min((place - 1) // len(_parts(trace)), last)]) if place else 0
 
 
 def _why(verdict: Certificate, k: int) -> End:

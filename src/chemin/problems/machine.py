@@ -31,7 +31,8 @@ from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import SLACK, Bounds, Edges, Term
 
 # A multiplier counts as at a pin when it is nearer to it than AT_PIN, relative to its own weight or
-# to the largest multiplier, whichever is less; or than TOLD, relative to the largest weight.
+# to the largest multiplier, whichever is less; or than TOLD, relative to the largest multiplier, and
+# to the largest weight where pins move.
 AT_PIN = 1e-9
 TOLD = 64 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
@@ -348,7 +349,8 @@ class KernelMachine(Problem):
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
         largest = np.abs(alpha).max(axis=0, initial=0.0)
         own = np.minimum(self.weight * self.slope_unit, largest)
-        return (AT_PIN * own + TOLD * self.z_unit) / self.weight
+        beside = self.z_unit if self._moving_pins else largest
+        return (AT_PIN * own + TOLD * beside) / self.weight
 
     def _row_alpha(self, alpha: Floats) -> Floats:
         """Multipliers of rows from those that a user holds: two rows of a point by their signs."""

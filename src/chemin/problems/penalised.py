@@ -29,7 +29,7 @@ from ..kernels import BlockCoupling
 from .affine import MOVING, Affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
-from .machine import AT_PIN, NO_MODEL, TIED, Rows, best_constant, row_stairs, swept
+from .machine import AT_PIN, NO_MODEL, TIED, TOLD, Rows, best_constant, row_stairs, swept
 from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import Bounds, Edges, Term
 
@@ -117,10 +117,15 @@ class Penalised(Problem):
 
     # ------------------------------------------------------------------ the system
 
+    @cached_property
+    def _stiffness(self) -> float:
+        """By how much of their unit R b moves correlations where b moves f by one."""
+        largest = 0.0 if self.R is None else float((self.R.diagonal() / self.scale**2).max())
+        return largest / self.w_unit
+
     def _pull_unit(self) -> float:
         """Such that coefficients are of order one: margins of one, or R of order one."""
-        largest = 0.0 if self.R is None else float((self.R.diagonal() / self.scale**2).max())
-        natural = self.w_unit / largest if largest > 0 else np.inf
+        natural = 1.0 / self._stiffness if self._stiffness > 0 else np.inf
         if self.moves_first:
             return min(self.lambda2, natural)
         return natural if np.isfinite(natural) else self.lambda2
@@ -231,7 +236,7 @@ class Penalised(Problem):
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         (m, p), (first, second) = self.A.shape, self._values(t)
-        coef = self._swept(z[:p] * (self.pull / second)) / self.scale[:, None]
+        coef = self._swept(z[:p] * (self.pull / second), second) / self.scale[:, None]
         low, high = (0.0 - self.column * g for g in (self.loss.slopes[-1], self.loss.slopes[0]))
         # Multipliers vanish with lambda1, and the model does not: none is too small to count.
         alpha = swept(z[p : p + m] * self.w_unit, np.zeros(len(t)), self.column, low, high)
@@ -243,13 +248,15 @@ class Penalised(Problem):
         shown = self.show_alpha(alpha)
         return Columns(value, coef, b, interval, shown, *self._named(first, second))
 
-    def _swept(self, moved: Floats) -> Floats:
+    def _swept(self, moved: Floats, lambda2: Floats) -> Floats:
         """Coefficients, by how far they move f, without the dust that round-off leaves of zeros.
 
-        Along lambda1 a walk begins with all of them at their pins: a small model is one there.
+        Along lambda1 a walk begins with all of them at their pins: a small model is one there, down
+        to the round-off of what it moves, margins or correlations.
         """
-        endless = np.full(1, np.inf)
-        unit = np.full(moved.shape[1], 0.0 if self.moves_first else 1.0)
+        endless, unit = np.full(1, np.inf), np.ones(moved.shape[1])
+        if self.moves_first:
+            unit = (TOLD / NO_MODEL) / np.maximum(1.0, lambda2 * self._stiffness)
         return swept(moved, unit, _unit(moved), -endless, endless)
 
     def _named(self, first: Floats, second: Floats) -> tuple[Floats, dict[str, Floats]]:
