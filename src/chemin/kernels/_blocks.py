@@ -100,14 +100,18 @@ def repeat_in_place(out: Array, row_of: Index, column_of: Index) -> None:
 
     out[i, j] = corner[row_of[i], column_of[j]]
 
-    From the last row up: row i is written when no row above it needs what stood there, because
-    row_of[i] <= i. Only one row is held twice.
+    From the last rows up: row i is written when no row above it needs what stood there, because
+    row_of[i] <= i. Only a block of rows is held twice.
     """
     n_distinct = int(column_of.max()) + 1
-    if int(row_of.max()) + 1 == len(row_of) and n_distinct == len(column_of):
+    all_columns = n_distinct == len(column_of)
+    moved = np.flatnonzero(row_of != np.arange(len(row_of))) if all_columns else [0]
+    if len(moved) == 0:
         return
-    for i in range(len(out) - 1, -1, -1):
-        out[i] = out[row_of[i], :n_distinct][column_of]
+    for rows in reversed(list(_row_blocks(len(out)))):
+        if rows.stop > moved[0]:
+            some = out[row_of[rows], :n_distinct]
+            out[rows] = some if all_columns else some[:, column_of]
 
 
 def _row_blocks(n: int) -> Iterator[slice]:
