@@ -15,7 +15,7 @@ import scipy.linalg
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from . import _loop, _verify  # type: ignore[attr-defined]
 from . import tolerances as tol
-from .reasons import StuckError
+from .reasons import Reason, StuckError
 from .rescue import Helper, check_sight
 from .trace import Recorder
 
@@ -36,6 +36,7 @@ CAUTION = 2  # with more free, inverses are dear: so many at first, twice as man
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
 BLINDLY = 8  # steps of the reference where round-off hides what comes next
+LOST = 200, 20  # steps of the reference in one walk, and a variable: more lead nowhere
 
 BROKEN = -1  # the code of a block that could not be walked
 
@@ -322,8 +323,11 @@ class BlockWalker:
 
         Where double precision is blind it finds no way either: some steps, and no more.
         """
-        if self.helper.calls >= BLINDLY:
+        calls = self.helper.calls
+        if calls >= BLINDLY:
             check_sight(self.system.in_margins(self.floor, self.t))
+        if calls >= LOST[0] + LOST[1] * len(self.system):
+            raise StuckError(Reason.LOST(calls))
         arrived = self.helper.walk(self, t_end)
         if not arrived:
             self.enter(way)

@@ -19,6 +19,7 @@ class Reason(Enum):
     HIDDEN = ROUND_OFF + " ({:.1e} of a margin) hides what comes next"
     ASTRAY = ROUND_OFF + " has led the walk astray: a violation of {:.1e} comes next"
     STANDSTILL = ROUND_OFF + ": {} moves at one value of the parameter without leaving it"
+    LOST = ROUND_OFF + ": {} steps by the reference engine, and no end"
     ENDLESS = ROUND_OFF + ": a jump meets nothing that stops it"
     SINGULAR = ROUND_OFF + ": a system that is singular in double precision has no solution"
 
@@ -28,7 +29,7 @@ class Reason(Enum):
 
 
 # Reasons that a walk with more care, and ties broken otherwise, may not meet.
-CHANCE = (Reason.ASTRAY, Reason.STANDSTILL, Reason.ENDLESS, Reason.SINGULAR)
+CHANCE = (Reason.ASTRAY, Reason.STANDSTILL, Reason.LOST, Reason.ENDLESS, Reason.SINGULAR)
 
 
 @dataclass(frozen=True)
