@@ -153,11 +153,7 @@ class RationalWalker(RescuedWalker):
             return
         free, came_from, z = self.free, self.t, self.z + step * move.z
         z[free] += self.form.off(step)
-        end, ends = z.copy(), self.blocking & self.tread
-        for side in (0, 1):
-            corner = self.system.stairs.level(self.stair + 2 * side - 1, t)
-            end[ends[side]] = corner[ends[side]]
-        end[free] += self.left_over(move, end, t, ends.any(axis=0)[free])
+        end = self.end_of(move, z, t)
         rate = move.z[free] + (end - z)[free] / step
         self.recorder.curve(came_from, t, free, rate, step, self.form)
         # As a replay of the move has it, to the last bit: its round-off is seen and corrected next.
@@ -166,6 +162,22 @@ class RationalWalker(RescuedWalker):
         self.refresh()
         self.factor()
         self.progress(t, self.passed)
+
+    def end_of(self, move: Move, z: Floats, t: float) -> Floats:
+        """The end of a move, from z, which is near it.
+
+        What meets a pin is held there, and so is what would be beyond one: by round-off alone, as
+        one of two may be that meet theirs together. No crossing was stepped over.
+        """
+        below, above = (self.system.stairs.level(self.stair + side, t) for side in (-1, 1))
+        low, high = self.blocking & self.tread
+        while True:
+            end, held = np.where(low, below, np.where(high, above, z)), low | high
+            end[self.free] += self.left_over(move, end, t, held[self.free])
+            beyond = self.tread & ~held & ((end < below) | (end > above))
+            if not beyond.any():
+                return end
+            low, high = low | (beyond & (end < below)), high | (beyond & (end > above))
 
     def left_over(self, move: Move, z: Floats, t: float, held: Mask) -> Floats:
         """What free variables are off the solution at t, but for those that are held."""
