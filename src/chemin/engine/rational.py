@@ -166,8 +166,8 @@ class RationalWalker(RescuedWalker):
     def end_of(self, move: Move, z: Floats, t: float) -> Floats:
         """The end of a move, from z, which is near it.
 
-        What meets a pin is held there, and so is what would be beyond one: by round-off alone, as
-        one of two may be that meet theirs together. No crossing was stepped over.
+        What meets a pin is held there. No crossing was stepped over: what would be beyond a pin
+        meets its own together with what ends the move, but for round-off, and is held there too.
         """
         below, above = (self.system.stairs.level(self.stair + side, t) for side in (-1, 1))
         low, high = self.blocking & self.tread
@@ -175,7 +175,7 @@ class RationalWalker(RescuedWalker):
             end, held = np.where(low, below, np.where(high, above, z)), low | high
             end[self.free] += self.left_over(move, end, t, held[self.free])
             beyond = self.tread & ~held & ((end < below) | (end > above))
-            if not beyond.any():
+            if not (self.blocking.any() and beyond.any()):
                 return end
             low, high = low | (beyond & (end < below)), high | (beyond & (end > above))
 
