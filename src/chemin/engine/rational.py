@@ -33,16 +33,8 @@ from .moves import Form
 from .reasons import Reason, StuckError
 from .reference import Move
 from .rescue import RescuedWalker
-from .tolerances import LONG, NOUGHT
+from .tolerances import DISTANT, FITTED, LONG, NOUGHT, STRAIGHT
 from .trace import CurvedRecorder
-
-# On the way up: what comes later than this many times t is not told from the limit, which rational
-# functions come near to from one side.
-FAR = 1e4
-# Margin, 1: on the way to 0, a fit that is off by less, and bends by less, is perfect; certificates
-# ask for 1e-9.
-FITTED = 1e-10
-STRAIGHT = 0.5  # 1: moves that bend more on the way to 0 may have a pole there
 
 
 class RationalWalker(RescuedWalker):
@@ -74,10 +66,11 @@ class RationalWalker(RescuedWalker):
             return super().how_far(move, t_end)
         left, size = abs(t_end - self.t), abs(self.t)
         falls = abs(t_end) < size
-        reach = min(left, (LONG if falls else FAR) * size)
+        reach = min(left, (LONG if falls else DISTANT) * size)
         step = self.first_crossing(move, soft, reach)
         nought = NOUGHT * self.t_begin / (1.0 - LONG)
-        if t_end == 0.0 and (size <= nought or self.bent() <= FITTED >= self.misfit(soft)):
+        fitted = self.bent() <= FITTED and self.misfit(soft) <= FITTED
+        if t_end == 0.0 and (size <= nought or fitted):
             self.blocking = np.zeros_like(self.blocking)
             if self.bent() > STRAIGHT:
                 self.form = None
