@@ -381,6 +381,26 @@ def test_the_huber_start_is_known():
     np.testing.assert_allclose(path.at(10 * path.start).alpha, 0.2, rtol=1e-12)
 
 
+def test_the_huber_start_with_an_intercept():
+    """Oracle: closed forms. Balanced: all at h, and an interval of intercepts; else the minority at
+    h, and the majority, f = 0, on the slope at h n_min/n_maj.
+    """
+    X, rho, h = np.random.default_rng(0).normal(size=(20, 3)), 1.1, 0.2
+    options = {"rho": rho, "h": h, "gamma": GAMMA, "intercept": True}
+    s = np.tile([-1.0, 1.0], 10)
+    path = quadratic_svc_path(X, s, **options)
+    assert path.closed_above
+    solution = path.at(2.0 * path.start)
+    f = h * rbf_kernel(X, gamma=GAMMA) @ s / (2.0 * path.start)
+    ends = (-(rho - h) - f[s < 0]).max(), (rho - h - f[s > 0]).min()
+    np.testing.assert_allclose(solution.alpha, h, rtol=1e-12)
+    np.testing.assert_allclose(solution.intercept_interval, ends, rtol=1e-12)
+    minority = np.arange(20) < 6
+    top = quadratic_svc_path(X, minority, **options, start=1e9).at(1e9)
+    np.testing.assert_allclose(top.alpha, np.where(minority, h, h * 6 / 14), rtol=1e-6)
+    assert top.intercept == pytest.approx(h * 6 / 14 - rho, rel=1e-6)
+
+
 @pytest.mark.parametrize("h", [np.inf, 3.0])
 def test_all_are_on_the_slope_at_the_start(h):
     """Oracle: closed form. (Q + lambda) alpha = lambda rho."""
