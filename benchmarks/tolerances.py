@@ -3,7 +3,7 @@
     python benchmarks/tolerances.py
     python benchmarks/tolerances.py --seeds 8 --only DOUBT,NIL
 
-Every tolerance of `chemin/engine/tolerances.py` is changed by itself, and paths of five kinds are
+Every tolerance of `chemin/engine/tolerances.py` is changed by itself, and paths of seven kinds are
 walked on seven families with two kernels. Counted are paths that are not exact although they are
 complete (this must never be: certificates judge), paths that are not complete, events of the
 reference, and seconds of the processor, as a ratio.
@@ -30,7 +30,14 @@ from cliffs import counted  # noqa: E402
 from common import knots_and_middles, table  # noqa: E402
 from stress import FAMILIES, KERNELS  # noqa: E402
 
-from chemin import nu_svr_path, quantile_path, svc_path, svr_path  # noqa: E402
+from chemin import (  # noqa: E402
+    nu_svr_path,
+    quadratic_svc_path,
+    quadratic_svr_path,
+    quantile_path,
+    svc_path,
+    svr_path,
+)
 from chemin.engine import tolerances  # noqa: E402
 
 FACTOR = 10.0
@@ -45,6 +52,8 @@ PATHS: dict[str, Callable[..., Any]] = {
     "tau": lambda K, y: quantile_path(
         K, _target(K, y), along="tau", lambda_=LAMBDA, kernel="precomputed"
     ),
+    "huber": lambda K, y: quadratic_svc_path(K, y, rho=1.1, h=0.2, kernel="precomputed"),
+    "squared": lambda K, y: quadratic_svr_path(K, _target(K, y), kernel="precomputed"),
 }
 
 

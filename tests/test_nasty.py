@@ -317,6 +317,7 @@ REGRESSIONS = {
         recipe(582104010, 12, 2, "twelve orders", 0.7, "binary", "one huge", False, rbf(100.0)),
         recipe(2255414920, 11, 1, "grid", 0.3, "normal", "twelve orders", False, POLY, epsilon=0.5,
                h=0.5),
+        recipe(2813288941, 3, 1, "normal", 0.7, "binary", "huge", True, rbf(0.01), epsilon=0.5),
     ],
     expectile_path: [
         recipe(1068608974, 2, 4, "normal", 0.7, "binary", "none", False, rbf(10.0), tau=0.5),

@@ -1,7 +1,10 @@
 """Losses with quadratic pieces: paths that are rational in lambda, against solvers from outside."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from qpsolvers import solve_qp
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
@@ -20,11 +23,14 @@ from chemin import (
 from chemin.engine.krylov import KrylovWalker
 from chemin.engine.rational import RationalWalker
 from chemin.engine.reference import Walker
+from chemin.problems import Loss, QuadraticSVC, Rows
 from contract import LABELS as LABELLED
-from contract import NUMBERS, assert_walked, between, make_data, make_tied
+from contract import NUMBERS, assert_walked, between, make_data, make_tied, walked_values
+from test_leave_one_out import retrained
 
 GAMMA = 0.3
 with_and_without = pytest.mark.parametrize("intercept", [True, False], ids=["b", "no b"])
+converted = pytest.mark.filterwarnings("ignore::UserWarning")  # dense matrices are converted
 
 
 def labels(n=40):
@@ -47,6 +53,14 @@ def solved(K, slope, value, lam, intercept):
     options = {"maxiter": 20000, "maxfun": 200000, "ftol": 1e-18, "gtol": 1e-12, "maxcor": 60}
     x = minimize(target, np.zeros(n + 1), jac=True, method="L-BFGS-B", options=options).x
     return root @ x[:n] + x[n] * intercept
+
+
+def dual(K, s, lam, rho, most, soft, intercept):
+    """min a'(Q/lambda + diag(soft))a / 2 - rho 1'a, 0 <= a <= most, by a QP solver."""
+    n, tight = len(s), {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
+    sum_to_zero = {"A": s[None], "b": np.zeros(1)} if intercept else {}
+    P, box = s[:, None] * s * K / lam + np.diag(soft), {"lb": np.zeros(n), "ub": most}
+    return solve_qp(P, np.full(n, -rho), **sum_to_zero, **box, solver="clarabel", **tight)
 
 
 def meets(path, X, lam, f, tolerance=2e-6):
@@ -157,6 +171,44 @@ def test_squared_hinge_meets_liblinear():
         meets(path, X, lam, model.fit(root, y).decision_function(root), 1e-7)
 
 
+@converted
+@with_and_without
+@pytest.mark.parametrize("rho, h", [(1.0, np.inf), (1.1, 0.2)])
+def test_svc_meets_a_qp_solver(rho, h, intercept):
+    """Oracle: Clarabel on the dual, with weights."""
+    X, y, s = labels()
+    w = np.random.default_rng(0).uniform(0.2, 3.0, len(y))
+    path = quadratic_svc_path(X, y, rho=rho, h=h, gamma=GAMMA, intercept=intercept, sample_weight=w)
+    K = rbf_kernel(X, gamma=GAMMA)
+    for part in (0.5, 0.03, 0.002):
+        lam = between(path, part)
+        alpha = dual(K, s, lam, rho, w * min(h, 10.0), 1.0 / w, intercept)
+        np.testing.assert_allclose(path.at(lam).alpha, alpha, atol=1e-7)
+
+
+def test_more_accurate_than_smo_at_every_event():
+    """Oracle: SMO stopped at 1e-6, from the solution at the event before; its violations."""
+    X, y, s = labels()
+    rho, h = 1.1, 0.2
+    path = quadratic_svc_path(X, y, rho=rho, h=h, gamma=GAMMA)
+    Q, alpha = s[:, None] * s * rbf_kernel(X, gamma=GAMMA), np.full(len(y), h)
+    assert len(path) > 50
+
+    def violation(lam, alpha):
+        return np.abs(alpha - np.clip(rho - Q @ alpha / lam, 0.0, h))
+
+    for lam in path.breakpoints:
+        gradient, diagonal = Q @ alpha / lam + alpha - rho, Q.diagonal() / lam + 1.0
+        while np.max(off := np.abs(alpha - np.clip(alpha - gradient, 0.0, h))) > 1e-6:
+            i = np.argmax(off)
+            step = np.clip(alpha[i] - gradient[i] / diagonal[i], 0.0, h) - alpha[i]
+            alpha[i] += step
+            gradient += step / lam * Q[i]
+            gradient[i] += step
+        ours, theirs = (violation(lam, a).max() for a in (path.at(lam).alpha, alpha))
+        assert ours <= max(1e-3 * theirs, 1e-15)  # SMO is exact with one multiplier to move
+
+
 def test_expectile_at_a_half_is_kernel_ridge():
     """Oracle: kernel ridge with half the weights."""
     X, y = make_data(NUMBERS)
@@ -186,6 +238,136 @@ def test_a_narrow_h_is_the_svm():
     )
 
 
+# ---------------------------------------------------------------------- exact, on anything
+
+CURVED = [
+    partial(quadratic_svc_path, rho=1.1, h=0.2),
+    quadratic_svc_path,
+    partial(quadratic_svr_path, epsilon=0.1, h=0.5),
+    quadratic_svr_path,
+    partial(expectile_path, tau=0.2),
+    kernel_ridge_path,
+]
+every_loss = pytest.mark.parametrize(
+    "make", CURVED, ids=["huber hinge", "hinge", "huber tube", "tube", "expectile", "ridge"]
+)
+
+
+def targets(make, y):
+    return y if getattr(make, "func", make) is quadratic_svc_path else y + 0.3 * np.arange(len(y))
+
+
+@every_loss
+@with_and_without
+def test_ten_times_what_certificates_ask_for(make, intercept):
+    """Oracle: certificates at every event, between them and at 200 random values: 1e-10."""
+    X, y, _ = labels(60)
+    path = make(X, targets(make, y), gamma=GAMMA, intercept=intercept)
+    assert path.complete
+    c = path.certificate(walked_values(path, n_random=200))
+    for off in (c.kkt_violation, np.abs(c.relative_gap)):
+        assert np.all(off <= np.maximum(1e-10, 50 * c.floor))
+
+
+def two_classes_at_each_point(rng):
+    return np.repeat(rng.normal(size=(10, 2)), 2, axis=0), np.tile([0, 1], 10), {"gamma": 0.5}
+
+
+def constant_features(rng):
+    return np.column_stack([rng.normal(size=20), np.full((20, 2), 3.0)]), rng.integers(0, 2, 20), {}
+
+
+def only_constant_features(rng):
+    return np.full((20, 3), 2.0), rng.integers(0, 2, 20), {"kernel": "linear"}
+
+
+def pairs_of_neighbours(rng):
+    X = np.repeat(rng.normal(size=(10, 2)), 2, axis=0)
+    return X + 1e-7 * rng.normal(size=X.shape), rng.integers(0, 2, 20), {"gamma": 0.5}
+
+
+def flat_kernel(rng):
+    return rng.normal(size=(20, 2)), rng.integers(0, 2, 20), {"gamma": 1e-5}
+
+
+def copies(rng):
+    pick = rng.integers(0, 6, 20)
+    return rng.normal(size=(6, 3))[pick], (pick % 2), {"kernel": "poly", "degree": 3, "coef0": 1.0}
+
+
+@every_loss
+@with_and_without
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(two_classes_at_each_point, constant_features, only_constant_features),
+        *(pairs_of_neighbours, flat_kernel, copies),
+    ],
+)
+def test_down_to_a_tiny_lambda(make, intercept, data, engine, monkeypatch):
+    """Oracle: the certificate. Complete down to 1e-8, or stopped for round-off and saying so."""
+    monkeypatch.setenv("CHEMIN_ENGINE", engine)
+    for seed in range(3):
+        X, y, options = data(np.random.default_rng(seed))
+        y[:2] = 0, 1
+        path = make(X, targets(make, y), intercept=intercept, stop=1e-8, **options)
+        assert_walked(path, blind=True)
+
+
+# ---------------------------------------------------------------------- kinks and ramps
+
+
+@pytest.fixture
+def mixed(monkeypatch):
+    """quadratic_svc_path with a loss of its own: a hinge for one class, Huber's for the other."""
+
+    def declare(self, y, given):
+        slopes, softness = (-1.0 * given["h"], 0.0), np.where(y > 0, 0.0, 1.0)
+        loss = Loss(1.0, offsets=(given["rho"] - 1.0,), slopes=slopes, softness=softness)
+        return Rows(loss, y[:, 0], self.constant(y[:, 0]))
+
+    monkeypatch.setattr(QuadraticSVC, "declare", declare)
+    return partial(quadratic_svc_path, rho=1.1, h=0.5)
+
+
+@pytest.mark.parametrize("kernel", [{"gamma": GAMMA}, {"kernel": "linear"}], ids=["rbf", "linear"])
+@pytest.mark.parametrize("data", [make_data, make_tied])
+@with_and_without
+def test_mixed_losses_are_walked(mixed, data, kernel, intercept):
+    """Oracles: certificates, also of turns; the reference; retraining for leave-one-out."""
+    X, y = data(LABELLED)
+    options = {"intercept": intercept, **kernel}
+    path = mixed(X, y, **options)
+    assert path.complete
+    assert_walked(path)
+    values = np.array([between(path, part) for part in (0.7, 0.1, 0.01)])
+    rows = np.arange(0, len(y), 4)
+    f = retrained(mixed, X, y, None, values, rows, **options)
+    np.testing.assert_allclose(path.leave_one_out(values)[rows], f, atol=1e-9)
+    wider = path.turn("h", at=values[1], stop=0.9)
+    for part in (wider, wider.turn("rho", at=0.9, stop=0.7)):
+        assert part.complete
+        assert_walked(part, above=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHEMIN_ENGINE", "reference")
+        slow = mixed(X, y, **options)
+    same = path.decision_function(X, values), slow.decision_function(X, values)
+    np.testing.assert_allclose(*same, atol=1e-9)
+
+
+@converted
+@with_and_without
+def test_mixed_losses_meet_a_qp_solver(mixed, intercept):
+    """Oracle: Clarabel on the dual."""
+    X, y, s = labels()
+    path, K = mixed(X, y, gamma=GAMMA, intercept=intercept), rbf_kernel(X, gamma=GAMMA)
+    for part in (0.5, 0.03, 0.002):
+        lam = between(path, part)
+        alpha = dual(K, s, lam, 1.1, np.full(len(y), 0.5), np.where(s > 0, 0.0, 1.0), intercept)
+        np.testing.assert_allclose(path.at(lam).alpha, alpha, atol=1e-7)
+
+
 # ---------------------------------------------------------------------- starts
 
 
@@ -197,6 +379,26 @@ def test_the_huber_start_is_known():
     assert path.start == pytest.approx(0.2 * Q.sum(axis=1).max() / 0.9, rel=1e-12)
     assert path.closed_above
     np.testing.assert_allclose(path.at(10 * path.start).alpha, 0.2, rtol=1e-12)
+
+
+def test_the_huber_start_with_an_intercept():
+    """Oracle: closed forms. Balanced: all at h, and an interval of intercepts; else the minority at
+    h, and the majority, f = 0, on the slope at h n_min/n_maj.
+    """
+    X, rho, h = np.random.default_rng(0).normal(size=(20, 3)), 1.1, 0.2
+    options = {"rho": rho, "h": h, "gamma": GAMMA, "intercept": True}
+    s = np.tile([-1.0, 1.0], 10)
+    path = quadratic_svc_path(X, s, **options)
+    assert path.closed_above
+    solution = path.at(2.0 * path.start)
+    f = h * rbf_kernel(X, gamma=GAMMA) @ s / (2.0 * path.start)
+    ends = (-(rho - h) - f[s < 0]).max(), (rho - h - f[s > 0]).min()
+    np.testing.assert_allclose(solution.alpha, h, rtol=1e-12)
+    np.testing.assert_allclose(solution.intercept_interval, ends, rtol=1e-12)
+    minority = np.arange(20) < 6
+    top = quadratic_svc_path(X, minority, **options, start=1e9).at(1e9)
+    np.testing.assert_allclose(top.alpha, np.where(minority, h, h * 6 / 14), rtol=1e-6)
+    assert top.intercept == pytest.approx(h * 6 / 14 - rho, rel=1e-6)
 
 
 @pytest.mark.parametrize("h", [np.inf, 3.0])

@@ -10,6 +10,7 @@ import pytest
 from chemin.engine import tolerances
 
 WALKS = ["reference", "rescue", "blocked", "follow", "trace", "audit", "leave_out"]
+WALKS += ["rational", "krylov", "ramps", "crossing"]
 SMALL = 1e-3  # a named number below this is a tolerance
 
 

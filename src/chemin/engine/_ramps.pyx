@@ -38,6 +38,8 @@ from chemin.engine._blas cimport blas_int, dot, gemv_t
 from chemin.engine._entries cimport has_row, row
 from chemin.engine._system cimport System
 
+from chemin.engine import tolerances as tol
+
 cdef enum:
     MOST = 24  # poles; a move that asks for more is left to the walk in Python
     LEAST = 3  # poles to begin with
@@ -52,22 +54,22 @@ cdef enum Code:
     LEFT = 3  # nothing was done: the next move is not for this walk
     AGAIN = 4  # where the move ends was not known well enough; now it is
 
-cdef double EPS = np.finfo(np.float64).eps
-cdef double CLOSE = 4 * EPS  # relative to the place: a crossing nearer than this is there
 cdef double FURTHER = 4.0  # see `crossing.py`
-cdef double BROKEN = 64 * EPS  # relative to T: a beta below it is round-off, the space complete
-cdef double STILL = 64 * EPS  # a speed below this, relative to its terms, is zero
-cdef double PART = 0.01  # of the tolerance of residuals: what a space may leave
-cdef double REALLY = 4.0  # times that tolerance: what a form may really leave
-cdef double THERE = 0.25  # of it: as near as this to its corner a variable is to arrive; then twice
-cdef double MENDED = 0.02  # of it: what may be left of what is off
 cdef double SPARE = 1e-4  # of what a space may leave: one pole less will do the next time
-cdef double NEAR = 0.05  # of t: so far sizes of residuals, for tolerances, change little
-cdef double FAR = 0.25  # of t: so far from t0 H is made again,
-cdef double DEAR = 0.2  # or where what it has cost in further poles is this part of an inverse
-cdef double WORN = 1e-6  # what one refinement changes of a solve: more, and H is made again,
-cdef double RUINED = 1e-3  # or, just made, it is not to be used
-cdef double FRAIL = 1e-8  # relative pivots below: H is made again
+cdef double DEAR = 0.2  # of an inverse: once H has cost this in further poles, it is made again
+
+# From the table of tolerances, which says what they are.
+cdef double ARRIVED, AWAY, BROKEN, CLOSE, LONG, LOST, MENDED, NEARBY, REALLY, SLIPS, UNSOLVED
+cdef double VANISHING, WEAK
+
+
+cdef void read_tolerances():
+    global ARRIVED, AWAY, BROKEN, CLOSE, LONG, LOST, MENDED, NEARBY, REALLY, SLIPS, UNSOLVED
+    global VANISHING, WEAK
+    ARRIVED, AWAY, BROKEN, CLOSE = tol.ARRIVED, tol.AWAY, tol.BROKEN, tol.CLOSE
+    LONG, LOST, MENDED, NEARBY = tol.LONG, tol.LOST, tol.MENDED, tol.NEARBY
+    REALLY, SLIPS, UNSOLVED = tol.REALLY, tol.SLIPS, tol.UNSOLVED
+    VANISHING, WEAK = tol.VANISHING, tol.WEAK
 
 
 cdef inline double smallest_root(double f, double b, double a) noexcept nogil:
@@ -96,10 +98,11 @@ cdef class Ramps(System):
         Py_ssize_t cap, ns, poles, least, k, who, rows_free
         int side
         bint worn, fresh
-        readonly Py_ssize_t functions, steps, inverses
+        readonly Py_ssize_t functions, steps
 
     def __init__(self, system):
         super().__init__(system)
+        read_tolerances()
         n = self.N
         self.soft = np.ascontiguousarray(system.soft, dtype=np.float64)
         self.root_soft, self.q = np.sqrt(self.soft), np.ascontiguousarray(system.q)
@@ -151,10 +154,6 @@ cdef class Ramps(System):
         self.z, self.h = np.array(z), np.array(h)
         self.tolerance, self.blur = np.array(tolerance), np.array(blur)
         self.sized = self.t
-
-    @property
-    def stairs(self):
-        return np.asarray(self.stair)
 
     @property
     def corner(self):
@@ -225,7 +224,7 @@ cdef class Ramps(System):
         self.c[s] = 0.0
         self._symv(self.H, &self.c[0], &self.x[0])
         pivot = diagonal - dot(self.ns, &self.c[0], &self.x[0])
-        if fabs(pivot) <= FRAIL * diagonal or (pivot < 0) == has_row(&self.G, i) or pivot == 0.0:
+        if fabs(pivot) <= WEAK * diagonal or (pivot < 0) == has_row(&self.G, i) or pivot == 0.0:
             self.worn = True
             return
         self.x[s] = -1.0
@@ -264,7 +263,6 @@ cdef class Ramps(System):
         cdef blas_int n, ld = self.cap, info = 0
         self.t0, self.worn, self.fresh = self.t, False, True
         self.spent, self.least = 0.0, MOST
-        self.inverses += 1
         for s in range(self.ns):
             if self.owner[s] >= 0 and has_row(&self.G, self.owner[s]):
                 i = 0
@@ -319,7 +317,7 @@ cdef class Ramps(System):
             change = fmax(change, fabs(self.x[s]))
             self.X[0, s] += self.x[s]
             size = fmax(size, fabs(self.X[0, s]))
-        return change <= (RUINED if self.fresh else WORN) * size
+        return change <= (LOST if self.fresh else SLIPS) * size
 
     cdef bint _grow(self, Py_ssize_t k) noexcept nogil:
         """Lanczos' space with k vectors, or all there are; X has H D^1/2 v from row 1 on."""
@@ -515,8 +513,8 @@ cdef class Ramps(System):
                 most = fmax(most, fabs(self.y[s]))
                 size += self.root[self.owner[s]] * fabs(self.y[s])
         if self.stair[i] % 2 == 0:
-            return fmax(STILL * most, self.blur[i] / self.t)
-        return STILL * (size * self.root[i] + fabs(self.r[i])) + self.tolerance[i] / self.t
+            return fmax(VANISHING * most, self.blur[i] / self.t)
+        return VANISHING * (size * self.root[i] + fabs(self.r[i])) + self.tolerance[i] / self.t
 
     cdef bint _settled(self) noexcept nogil:
         """Whether all that stand at corners leave them, at speed."""
@@ -550,7 +548,7 @@ cdef class Ramps(System):
     cdef bint _dear(self) noexcept nogil:
         """Whether a new inverse is cheaper than going on with this one."""
         cdef double m = self.ns
-        if self.t0 - self.t > FAR * self.t:
+        if self.t0 - self.t > AWAY * self.t:
             return True
         return 2.0 * self.spent * (m + self.N) > DEAR * m * m
 
@@ -558,7 +556,7 @@ cdef class Ramps(System):
         """The next move: its functions, and where it ends."""
         cdef Py_ssize_t acted = 0, s, poles = self.poles
         cdef double allowed = INFINITY, left
-        self.reach = min(self.t - t_end, 0.75 * self.t)
+        self.reach = min(self.t - t_end, LONG * self.t)
         if self.worn or self._dear():
             if not self._invert():
                 return LEFT
@@ -581,12 +579,12 @@ cdef class Ramps(System):
                 return LEFT
             left = self._leaves()
             # Residuals are measured by t: on the way down tolerances shrink with it.
-            if left <= PART * allowed * (self.t - self.step) / self.sized:
+            if left <= UNSOLVED * allowed * (self.t - self.step) / self.sized:
                 break
             if poles >= MOST:
                 return LEFT
             poles += 1
-        if left < SPARE * PART * allowed:
+        if left < SPARE * UNSOLVED * allowed:
             poles -= 1
         self.poles = max(min(poles, self.k), LEAST)
         self.least = min(self.least, self.k)
@@ -600,7 +598,7 @@ cdef class Ramps(System):
         cdef Py_ssize_t tries
         cdef Code code
         for tries in range(TRIES):
-            self.there = THERE * (1 + tries)
+            self.there = ARRIVED * (1 + tries)
             code = self._arrive()
             if code != AGAIN:
                 return code
@@ -763,7 +761,7 @@ cdef class Ramps(System):
         cdef bint first
         moves, events = [], []
         while code == GOES_ON:
-            if len(moves) >= most or self.sized - self.t > NEAR * self.t:
+            if len(moves) >= most or self.sized - self.t > NEARBY * self.t:
                 code = FULL
                 break
             if self.ns + 1 >= self.cap and self.cap < self.N:

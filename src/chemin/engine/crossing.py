@@ -28,12 +28,11 @@ import numpy as np
 
 from ..problems.staircase import Floats, Mask
 from .reference import Move
-from .tolerances import EPS
+from .tolerances import CLOSE
 
 MOST = 100  # steps of one search; it has converged quadratically long before
 NEAREST = 4  # functions looked at together once each has made a step,
 PATIENT = 20  # for so many steps; then all of them are, since none may come to zero at all
-CLOSE = 4 * EPS  # relative to the place: nearer than this is there
 FURTHER = 4.0  # times what is known to be safe: the E of another try
 
 

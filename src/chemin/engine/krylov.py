@@ -29,17 +29,11 @@ from ..problems.staircase import Floats, Mask
 from .moves import Form
 from .rational import RationalWalker
 from .reference import Move
-from .tolerances import EPS
+from .tolerances import BROKEN, NEARBY, REALLY, UNSOLVED
 
 FIRST = 4  # poles to begin with
 MORE = 2  # poles at a time
 MOST = 40  # poles; a move that asks for more is cut
-PART = 0.01  # of the tolerance of residuals: what a space may leave
-NEAR = 0.05  # of t: so far neither A nor the sizes of residuals, for tolerances, change much
-BROKEN = 64 * EPS  # relative to T: a beta below it is round-off, and the space complete
-# Times the tolerance of residuals: what a form may really leave where a move ends. More than that
-# is round-off of a space whose rows differ by many orders of magnitude.
-REALLY = 4.0
 MENDS = 2  # steps of refinement with a factor so near: each gains as much as it is near
 
 
@@ -191,7 +185,7 @@ class KrylovWalker(RationalWalker):
             return super().first_crossing(move, soft, reach)
         root = np.sqrt(soft)
         space = Space(chol, root, root * move.z[self.free])
-        allowed = PART * float(self.tolerance[self.free[soft > 0]].min())
+        allowed = UNSOLVED * float(self.tolerance[self.free[soft > 0]].min())
         acted = np.zeros((len(self.rows), 0))
         poles = self.poles
         while True:
@@ -270,7 +264,7 @@ class KrylovWalker(RationalWalker):
     def left_over(self, move: Move, z: Floats, t: float, held: Mask) -> Floats:
         """By the factor of the place that the move began at: it is near, and little is off."""
         chol, free, d = self.chol, self.free, t - self.t
-        if chol is None or self.stale or abs(d) > NEAR * abs(self.t):
+        if chol is None or self.stale or abs(d) > NEARBY * abs(self.t):
             return super().left_over(move, z, t, held)
         ridge, b = d * self.curved.soft[free], self._unsolved(move, z[free] - self.z[free], d)
         off = np.zeros(len(free))
@@ -286,7 +280,7 @@ class KrylovWalker(RationalWalker):
         """Only the products that are not known; sizes change slowly."""
         if self.known is None or self.known[0] != self.t or np.any(self.known[1] != self.z):
             size = None if self.known is None else self.known[3]
-            if size is None or not abs(self.t - self.sized) <= NEAR * abs(self.t):
+            if size is None or not abs(self.t - self.sized) <= NEARBY * abs(self.t):
                 h, size = super().measured()
                 self.sized = self.t
             else:

@@ -33,16 +33,8 @@ from .moves import Form
 from .reasons import Reason, StuckError
 from .reference import Move
 from .rescue import RescuedWalker
-from .tolerances import LONG, NOUGHT
+from .tolerances import DISTANT, FITTED, LONG, NOUGHT, STRAIGHT
 from .trace import CurvedRecorder
-
-# On the way up: what comes later than this many times t is not told from the limit, which rational
-# functions come near to from one side.
-FAR = 1e4
-# Margin, 1: on the way to 0, a fit that is off by less, and bends by less, is perfect; certificates
-# ask for 1e-9.
-FITTED = 1e-10
-STRAIGHT = 0.5  # 1: moves that bend more on the way to 0 may have a pole there
 
 
 class RationalWalker(RescuedWalker):
@@ -74,10 +66,11 @@ class RationalWalker(RescuedWalker):
             return super().how_far(move, t_end)
         left, size = abs(t_end - self.t), abs(self.t)
         falls = abs(t_end) < size
-        reach = min(left, (LONG if falls else FAR) * size)
+        reach = min(left, (LONG if falls else DISTANT) * size)
         step = self.first_crossing(move, soft, reach)
         nought = NOUGHT * self.t_begin / (1.0 - LONG)
-        if t_end == 0.0 and (size <= nought or self.bent() <= FITTED >= self.misfit(soft)):
+        fitted = self.bent() <= FITTED and self.misfit(soft) <= FITTED
+        if t_end == 0.0 and (size <= nought or fitted):
             self.blocking = np.zeros_like(self.blocking)
             if self.bent() > STRAIGHT:
                 self.form = None
@@ -153,11 +146,7 @@ class RationalWalker(RescuedWalker):
             return
         free, came_from, z = self.free, self.t, self.z + step * move.z
         z[free] += self.form.off(step)
-        end, ends = z.copy(), self.blocking & self.tread
-        for side in (0, 1):
-            corner = self.system.stairs.level(self.stair + 2 * side - 1, t)
-            end[ends[side]] = corner[ends[side]]
-        end[free] += self.left_over(move, end, t, ends.any(axis=0)[free])
+        end = self.end_of(move, z, t)
         rate = move.z[free] + (end - z)[free] / step
         self.recorder.curve(came_from, t, free, rate, step, self.form)
         # As a replay of the move has it, to the last bit: its round-off is seen and corrected next.
@@ -166,6 +155,22 @@ class RationalWalker(RescuedWalker):
         self.refresh()
         self.factor()
         self.progress(t, self.passed)
+
+    def end_of(self, move: Move, z: Floats, t: float) -> Floats:
+        """The end of a move, from z, which is near it.
+
+        What meets a pin is held there. No crossing was stepped over: what would be beyond a pin
+        meets its own together with what ends the move, but for round-off, and is held there too.
+        """
+        below, above = (self.system.stairs.level(self.stair + side, t) for side in (-1, 1))
+        low, high = self.blocking & self.tread
+        while True:
+            end, held = np.where(low, below, np.where(high, above, z)), low | high
+            end[self.free] += self.left_over(move, end, t, held[self.free])
+            beyond = self.tread & ~held & ((end < below) | (end > above))
+            if not (self.blocking.any() and beyond.any()):
+                return end
+            low, high = low | (beyond & (end < below)), high | (beyond & (end > above))
 
     def left_over(self, move: Move, z: Floats, t: float, held: Mask) -> Floats:
         """What free variables are off the solution at t, but for those that are held."""

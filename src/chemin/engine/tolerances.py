@@ -1,8 +1,8 @@
-"""Every tolerance of straight walks: value, what it is relative to, and why. One table.
+"""Every tolerance of the walks: value, what it is relative to, and why. One table.
 
 `benchmarks/tolerances.py` says what ten times more and ten times less of each does. Sizes of blocks
 and limits of patience are no tolerances: they change how long a walk takes, and stay where they are
-used. What walks on ramps add is in `krylov.py`, `rational.py` and `crossing.py`.
+used.
 """
 
 from __future__ import annotations
@@ -50,7 +50,23 @@ ENDLESS = 1e9  # t: on the way to infinity, what comes later is noise
 LOWEST = 1e-12  # start: the least lambda above 0 that the audit looks at
 NOTHING = 1e-10  # box and linear term: a path starts where more than this happens to f
 UNSEEN = 50 * EPS  # absolute terms: residuals that change by less change by round-off
-SPREAD = 1e4  # smallest weight: above, all poles are taken on ramps, a Krylov space loses it
+
+# ---------------------------------------------------------------------- ramps
+CLOSE = 4 * EPS  # the place: nearer than this a crossing is there
+UNSOLVED = 0.01  # tolerance of residuals: what a Krylov space may leave of the equations
+REALLY = 4.0  # tolerance of residuals: more than that left where a move ends is round-off
+ARRIVED = 0.25  # tolerance of residuals: so near its corner a variable is to arrive; then twice
+MENDED = 0.02  # tolerance of residuals: what may be left of what is off where a move ends
+BROKEN = 64 * EPS  # the entries of T: a beta below it is round-off, and the Krylov space complete
+SPREAD = 1e4  # smallest weight: above, all poles are taken, a Krylov space loses it
+SLIPS = 1e-6  # a solve: if one refinement changes more, the inverse is made again,
+LOST = 1e-3  # a solve: or, just made, is not to be used
+WEAK = 1e-8  # diagonal: after a smaller pivot the inverse is made again
+NEARBY = 0.05  # t: so far neither G_FF + t D nor the sizes of residuals change much
+AWAY = 0.25  # t: so far from where it was made the inverse is made again
+DISTANT = 1e4  # t: on the way up, what comes later is not told from the limit, met from one side
+FITTED = 1e-10  # margin: a fit that is off by less, and bends by less, is perfect on the way to 0
+STRAIGHT = 0.5  # 1: moves that bend more on the way to 0 may have a pole there
 
 
 def reference_asked_for() -> bool:
