@@ -341,6 +341,8 @@ class Trace:
     def last(self) -> tuple[Ints, Floats, float]:
         """Stairs, z and t at the end; those of the start where there is no move."""
         count, (made, known) = len(self.moves), self._known[-1]
+        if self._small and not self.known:  # all states are wanted again: certificates ask for them
+            made, known = count, self._kept[-1]
         z = known.copy()
         self._leap(z, made, count)
         return self._stairs_before(count), z, float(self.t1[-1]) if count else np.nan

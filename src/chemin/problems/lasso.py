@@ -186,7 +186,7 @@ class Lasso(Problem):
         lam = t * self.unit
         return Columns(lam, coef, b, np.array([b, b]), coef, lam)
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
         """f = x'b + b0, with b0 = mean of y - (mean of x)'b."""
         factor = self.side * self.size / self.length

@@ -26,6 +26,7 @@ Ints = NDArray[np.intp]
 # Jumps of several functions at one place lie apart by round-off: seen from so far beside, relative,
 # all have happened. What is smaller than the second number, relative, is no jump.
 BESIDE, JUMP = 1e-11, 1e-9
+TOGETHER = 8  # functions that are added up at once
 
 
 @dataclass(frozen=True)
@@ -129,11 +130,7 @@ class Piecewise:
         return Piecewise(factor * self.knots, self.left, self.right, self.bend)
 
     def __add__(self, other: Piecewise) -> Piecewise:
-        knots = np.union1d(self.knots, other.knots)
-        a, b = self.on(knots), other.on(knots)
-        width = max(a.bend.shape[1], b.bend.shape[1])
-        bend = widened(a.bend, width) + widened(b.bend, width)
-        return Piecewise(knots, a.left + b.left, a.right + b.right, bend)
+        return _sum([self, other])
 
     def joined(self, other: Piecewise) -> Piecewise:
         """This function, and another that begins (or ends) where it ends (or begins)."""
@@ -264,12 +261,24 @@ def _where_below(left: Floats, right: Floats, bend: Floats, most: float) -> Floa
 
 
 def total(functions: Sequence[Piecewise]) -> Piecewise:
-    """Their sum, two by two: as many passes over all knots as there are doublings."""
+    """Their sum, a few at a time: sums of many have many knots, on which each is looked at."""
     sums = list(functions)
     while len(sums) > 1:
-        odd = sums[-1:] if len(sums) % 2 else []
-        sums = [a + b for a, b in zip(sums[::2], sums[1::2])] + odd
+        sums = [_sum(sums[k : k + TOGETHER]) for k in range(0, len(sums), TOGETHER)]
     return sums[0]
+
+
+def _sum(functions: list[Piecewise]) -> Piecewise:
+    """On the knots of all of them."""
+    knots = np.unique(np.concatenate([f.knots for f in functions]))
+    parts = [f.on(knots) for f in functions]
+    width = max(part.bend.shape[1] for part in parts)
+    return Piecewise(
+        knots,
+        np.add.reduce([part.left for part in parts]),
+        np.add.reduce([part.right for part in parts]),
+        np.add.reduce([widened(part.bend, width) for part in parts]),
+    )
 
 
 __all__ = ["Piecewise", "total"]
