@@ -269,7 +269,7 @@ class Trace:
     ) -> Trace:
         moves = recorder.made()
         t0, t1 = moves.t0, moves.t1
-        events = _chained(recorder.events)
+        events = _joined(recorder.events)
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
@@ -563,12 +563,15 @@ class Trace:
 
     def _from_kept(self, t: Floats, move: Ints) -> Floats:
         """`solutions` from the states of all moves."""
-        out = self._kept[move].T.copy()
-        t0 = self.t0[move]
-        ahead, length = self.way * (t - t0), np.abs(self.t1[move] - t0)
-        if self.before.any():
-            out += self.before[:, None] * np.minimum(ahead, 0.0)
-        some = ((ahead >= 0) & (length > 0)).nonzero()[0]
+        return self._advanced(self._kept[move].T.copy(), t, move)
+
+    def _advanced(self, out: Floats, t: Floats, move: Ints) -> Floats:
+        """Columns of z from the beginnings of these moves to t, in place: `_advance_to` of all."""
+        ahead = self.way * (t - self.t0[move])
+        length = np.abs(self.t1[move] - self.t0[move])
+        above = np.flatnonzero(ahead < 0)
+        out[:, above] += self.before[:, None] * ahead[above]
+        some = np.flatnonzero((ahead >= 0) & (length > 0))
         part = np.minimum(ahead[some] / length[some], 1.0)
         self.moves.advance_all(out, some, move[some], part)
         return out
@@ -611,13 +614,6 @@ class Trace:
             last = out[-1].copy()
 
 
-def _chained(events: list[NDArray[Any]]) -> NDArray[Any]:
-    """Events of one block after the other; mostly there is one block."""
-    if len(events) == 1:
-        return events[0]
-    return np.concatenate(events) if events else np.empty(0, dtype=EVENT)
-
-
 def _between(values: NDArray[Any], low: int, high: int) -> bool:
     """Whether all are whole numbers from `low` on, below `high`."""
     return values.dtype.kind in "iu" and bool(np.all((low <= values) & (values < high)))
@@ -648,3 +644,12 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Events one after the other; NumPy would work out their common type part by part."""
+    out, at = np.empty(sum(map(len, parts)), dtype=EVENT), 0
+    for part in parts:
+        out[at : at + len(part)] = part
+        at += len(part)
+    return out
