@@ -235,6 +235,36 @@ def test_certificate_finds_what_is_wrong():
         assert not path.certify(mutant).exact
 
 
+@pytest.mark.parametrize("light", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_a_wrong_intercept_that_only_the_balance_sees(light):
+    """Oracle: by hand. Every row and the coefficient meet their conditions at b0 = 0, and the sum
+    of the multipliers is -light: a third of the objective is left by b = 1/6, b0 = -2/3.
+    """
+    X, y, w = np.array([[10.0], [-2.0]]), np.array([1, 0]), np.array([1.0, light])
+    path = l1_svc_path(X, y, sample_weight=w)
+    right = path.at(2.0 * light)
+    assert right.objective == pytest.approx(light / 3.0, rel=1e-9)
+    assert (right.coef[0], right.intercept) == pytest.approx((1 / 6, -2 / 3), rel=1e-9)
+    assert path.certify(right).verdict == "exact"
+    alpha = np.array([0.0, light])  # margins 1.5 and 0.3; x'S alpha = 2 light = lambda
+    wrong = replace(right, coef=np.array([0.15]), intercept=0.0, alpha=alpha)
+    assert path.certify(wrong).verdict == "wrong"
+
+
+def test_multipliers_balance_however_small():
+    """Oracle: the sum, by digits of its own terms; at lambda = 0, where rows can all be met, there
+    are none.
+    """
+    X, y = make_data(LABELS, n=10, d=20)
+    path = l1_svc_path(X, y, stop=0)
+    s = np.where(y == path.classes_[1], 1.0, -1.0)
+    for value in np.geomspace(1e-1, 1e-12, 12) * path.start:
+        alpha = path.at(value).alpha
+        assert alpha.any()
+        assert abs(s @ alpha) <= 1e-9 * alpha.sum()
+    assert not path.at(0.0).alpha.any()
+
+
 @pytest.mark.parametrize(
     "options, message",
     [({"lambda2": -1.0}, "lambda2"), ({"stop": -1.0}, "stop"), ({"intercept": 2}, "intercept")],

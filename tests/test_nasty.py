@@ -336,6 +336,11 @@ REGRESSIONS = {
         recipe(2986086055, 7, 3, "twelve orders", 0.3, "outlier", "huge", True, {}, stop=0),
     ],
     l1_svc_path: [
+        recipe(4102402114, 6, 3, "decimals", 0.7, "alternating", "whole", True, {}, lambda2=0.0,
+               stop=0),
+        recipe(608774154, 10, 4, "normal", 0.0, "random", "none", True, {}, lambda2=0.0, stop=0),
+        recipe(3147742111, 15, 4, "decimals", 0.7, "alone", "twelve orders", True, {},
+               lambda2=0.01),
         recipe(2052846036, 15, 1, "normal", 0.0, "by sign", "whole", True, {}, stop=0),
         recipe(2770737294, 2, 2, "binary", 0.3, "unbalanced", "zeros", False, {}, stop=0),
         recipe(205622646, 7, 4, "grid", 0.7, "random", "zeros and huge", True, {}, stop=0),

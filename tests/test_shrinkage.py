@@ -1,5 +1,7 @@
 """Ridge, garrote, adaptive ridge, the lasso with signs and prices: against other solvers."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from qpsolvers import Problem, solve_problem
@@ -79,6 +81,34 @@ def test_collinear_and_constant_columns(make, shape):
     assert path.complete, path.reason
     assert_exact(path, n_random=50)
     assert not path.coefficients(np.geomspace(path.start, path.stop, 9))[0][5].any()
+
+
+@every_path
+@pytest.mark.parametrize("n", [30, 7, 6], ids=["tall", "as many as unknowns", "T = M"])
+def test_a_perfect_fit(make, n):
+    """Oracle: the coefficients that made y; where they are not the only ones, no residual."""
+    X = np.random.default_rng(0).normal(size=(n, 6))
+    b = np.array([0.0, 2.0, 0.0, 0.0, 1.0, 0.0])
+    y = X @ b + 5.0
+    path = make(X, y, stop=0)
+    assert path.complete, path.reason
+    assert_exact(path, n_random=20)
+    end = path.at(0.0)
+    np.testing.assert_allclose(X @ end.coef + end.intercept, y, atol=1e-12)
+    if n > 6:
+        np.testing.assert_allclose(end.coef, b, atol=1e-12)
+        assert end.intercept == pytest.approx(5.0, abs=1e-12)
+
+
+@every_path
+def test_nothing_but_constant_columns(make):
+    """Oracle: the mean of y, at every value."""
+    y = np.random.default_rng(0).normal(size=8)
+    path = make(np.full((8, 3), 2.5), y)
+    for value in (path.start, 0.5 * path.start, path.stop):
+        s = path.at(value)
+        assert not s.coef.any() and s.intercept == pytest.approx(y.mean(), rel=1e-13)
+        assert path.certify(s).verdict == "exact"
 
 
 @every_path
@@ -231,6 +261,18 @@ def test_no_events_of_round_off_on_the_way_to_zero(shape):
     theirs = theirs[(theirs > 1e-9 * path.start) & (theirs < 1e-3 * path.start)]
     np.testing.assert_allclose(np.unique(low), theirs, rtol=1e-6)
     assert path.complete and path.certificate([0.0, 1e-8 * path.start]).exact.all()
+
+
+def test_wide_data_need_no_matrix_of_their_columns():
+    """Oracle: the memory that was taken: a few times X, where X'X is 400 times X."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 20_000))
+    y = X[:, :5].sum(axis=1) + rng.normal(size=50)
+    tracemalloc.start()
+    path = lasso_path(X, y, stop=0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.complete and peak < 10 * X.nbytes
 
 
 def test_positive_lasso(diabetes):

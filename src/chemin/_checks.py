@@ -206,7 +206,13 @@ def check_scale(values: Array, name: str) -> None:
 
 
 def check_columns_scale(X: Array, name: str = "X") -> None:
-    """`check_scale` for each column of X: where columns are taken for themselves."""
+    """`check_scale` for each column of X: where columns are taken for themselves.
+
+    The largest of n entries lies between the root of their mean square and that of their sum.
+    """
+    squares = np.einsum("ij,ij->j", X, X)
+    if np.all((squares >= len(X) * SMALLEST**2) & (squares <= LARGEST**2)):
+        return
     largest = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
     off = (largest != 0) & ~((largest >= SMALLEST) & (largest <= LARGEST))
     for j in np.flatnonzero(off):

@@ -51,18 +51,22 @@ class Certificate:
 
     @property
     def verdict(self) -> Any:
-        floors = FLOORS * np.asarray(self.floor)
-        worst = np.maximum(np.abs(self.kkt_violation), np.abs(self.relative_gap))
-        # What is no number is not certifiable, and never exact.
-        seen = (floors <= BLIND) & np.isfinite(worst)
-        word = np.where(worst <= np.maximum(EXACT, floors), "exact", "wrong")
-        word = np.where(seen, word, "not certifiable")
+        seen, good = self._judged()
+        word = np.where(seen, np.where(good, "exact", "wrong"), "not certifiable")
         return str(word) if word.ndim == 0 else word
 
     @property
     def exact(self) -> Any:
-        exact = np.asarray(self.verdict) == "exact"
+        seen, good = self._judged()
+        exact = np.asarray(seen & good)
         return bool(exact) if exact.ndim == 0 else exact
+
+    def _judged(self) -> tuple[Any, Any]:
+        """Whether anything can be said, and whether violation and gap are small enough."""
+        floors = FLOORS * np.asarray(self.floor)
+        worst = np.maximum(np.abs(self.kkt_violation), np.abs(self.relative_gap))
+        # What is no number is not certifiable, and never exact.
+        return (floors <= BLIND) & np.isfinite(worst), worst <= np.maximum(EXACT, floors)
 
     @classmethod
     def joined(cls, parts: Iterable[Certificate]) -> Certificate:

@@ -131,8 +131,9 @@ def test_every_step_against_refitting(seed, direction):
     model = StepwiseRegression(direction=direction, alpha_enter=level, alpha_remain=level).fit(X, y)
     steps = by_refitting(X, y, level, level, direction)
     assert [(s["variable"], s["enters"]) for s in model.steps_] == [s[:2] for s in steps]
-    np.testing.assert_allclose(model.steps_["F"], [s[2] for s in steps], rtol=1e-8)
-    np.testing.assert_allclose(model.steps_["p"], [s[3] for s in steps], rtol=1e-8)
+    # The oracle takes the difference of two sums of squares: digits of a small F are lost in it.
+    np.testing.assert_allclose(model.steps_["F"], [s[2] for s in steps], rtol=CLOSE, atol=1e-11)
+    np.testing.assert_allclose(model.steps_["p"], [s[3] for s in steps], rtol=CLOSE)
 
 
 def check_table(result, other, rtol=CLOSE):

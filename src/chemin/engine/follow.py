@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from threading import Lock
 from typing import Any
 
@@ -269,9 +269,22 @@ def _for_try(
     system: StaircaseSystem, again: bool
 ) -> tuple[np.random.Generator, Callable[..., Any]]:
     """Offsets for ties and the engine: of the first walk, or of a second after a failure."""
-    seed = _seeds(SECOND_SEED if again else SEED)
-    rng = np.random.Generator(np.random.PCG64(seed))  # same problem, same path
+    rng: Any = _Offsets(SECOND_SEED if again else SEED)  # same problem, same path
     return rng, make_reference if again and len(system) <= CAREFUL else make_walker
+
+
+class _Offsets:
+    """A generator of random numbers that is made when it is asked for any: ties are rare."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    @cached_property
+    def _generator(self) -> np.random.Generator:
+        return np.random.Generator(np.random.PCG64(_seeds(self.seed)))
+
+    def random(self, size: Any) -> Floats:
+        return self._generator.random(size)
 
 
 @cache

@@ -90,9 +90,9 @@ class Recorder:
     def _add(self, t0: list[float], t1: list[float], length: list[float], sizes: list[int]) -> None:
         """Moves whose entries have been written."""
         if self.first is None and self.system is not None:
-            ends = np.cumsum([self.entries, *sizes])
+            end = self.entries
             for j in range(len(t0)):
-                part = slice(ends[j], ends[j + 1])
+                part = slice(end, end := end + sizes[j])
                 index, rate = self.index[part], self.rate[part]
                 if self._happens(t0[j], t1[j], length[j], index, rate):
                     self.first = len(self.moves[0]) + j
@@ -116,12 +116,14 @@ class Recorder:
         system = self.system
         if system is None or len(index) == 0:
             return False
-        pull, multiplier = system.pull(max(abs(t0), abs(t1))), system.boxed[index]
-        size = length if t0 == t1 else max(abs(t0), abs(t1))
+        far = max(abs(t0), abs(t1))
+        pull, size = system.pull(far), length if t0 == t1 else far
+        if len(index) == 1 and not self.z.any():
+            if self._alone(int(index[0]), size * abs(float(rate[0])), pull, t0):
+                return True
+        multiplier = system.boxed[index]
         change, after = np.zeros(len(system)), self.z.copy()
         change[index[multiplier]] = size * rate[multiplier]
-        if len(index) == 1 and not self.z.any() and self._alone(index, change, pull, t0):
-            return True
         after[index] += length * rate
         if np.all(np.abs(change) <= NOTHING * np.minimum(self.box, system.pull(t0))):
             return False
@@ -131,13 +133,13 @@ class Recorder:
         least = np.maximum(NOTHING * pull, UNSEEN * terms)
         return bool(np.any(np.abs(system.coupling.dot(change)[asks]) > least[asks]))
 
-    def _alone(self, index: NDArray[np.int32], change: Floats, pull: float, t0: float) -> bool:
+    def _alone(self, i: int, moved: float, pull: float, t0: float) -> bool:
         """Whether one multiplier that moves, the others being 0, is seen by its own residual."""
         assert self.system is not None
-        i, coupling = int(index[0]), self.system.coupling
-        if not coupling.semidefinite or i >= coupling.n_rows:
+        coupling = self.system.coupling
+        if not (coupling.semidefinite and i < coupling.n_rows and self.system.boxed[i]):
             return False
-        moved, most = abs(float(change[i])), min(self.box[i], self.system.pull(t0))
+        most = min(self.box[i], self.system.pull(t0))
         return moved > NOTHING * most and float(coupling.root[i]) ** 2 * moved > NOTHING * pull
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
@@ -267,7 +269,7 @@ class Trace:
     ) -> Trace:
         moves = recorder.made()
         t0, t1 = moves.t0, moves.t1
-        events = np.concatenate([np.empty(0, dtype=EVENT), *recorder.events])
+        events = _joined(recorder.events)
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
@@ -277,21 +279,22 @@ class Trace:
             first -= 1
         if not trim or len(t0) == 0 or recorder.system is None:
             return whole
-        return replace(whole._from(first, recorder.system.boxed), closed_above=True)
+        return whole._from(first, recorder.system.boxed)
 
     def _from(self, first: int, multiplier: NDArray[np.bool_]) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
-        z = self.z_start.copy()
-        self._leap(z, 0, first)
+        later = int(np.searchsorted(self.events["move"], first))  # they are in the order of moves
+        z = self.z_start
+        if later or self.moves.pointer[first]:
+            self._leap(z := z.copy(), 0, first)
         # How unpenalised variables moved before: the last move that is not a jump.
         before = np.zeros_like(z)
-        forward = np.flatnonzero(self.t0 != self.t1)
-        if forward.size and not multiplier.all():
+        if not multiplier.all() and (forward := np.flatnonzero(self.t0 != self.t1)).size:
             # Or, where there is none, the first of all: nothing changes above it.
             at = int(forward[max(int(np.searchsorted(forward, first)) - 1, 0)])
             before[self.moves.entries(at)] = self.moves.final_rate(at)
             before[multiplier] = 0.0
-        events = self.events[self.events["move"] >= first].copy()
+        events = self.events[later:].copy()
         events["move"] -= first
         return replace(
             self,
@@ -300,6 +303,7 @@ class Trace:
             moves=self.moves.some(first, len(self.moves)),
             events=events,
             before=before,
+            closed_above=True,
             known=tuple((made - first, z) for made, z in self.known if made > first),
         )
 
@@ -337,6 +341,8 @@ class Trace:
     def last(self) -> tuple[Ints, Floats, float]:
         """Stairs, z and t at the end; those of the start where there is no move."""
         count, (made, known) = len(self.moves), self._known[-1]
+        if self._small and not self.known:  # all states are wanted again: certificates ask for them
+            made, known = count, self._kept[-1]
         z = known.copy()
         self._leap(z, made, count)
         return self._stairs_before(count), z, float(self.t1[-1]) if count else np.nan
@@ -344,7 +350,7 @@ class Trace:
     def _stairs_before(self, move: int) -> Ints:
         """The stairs of all variables when the events before a move's end are made."""
         stair = self.stair_start.copy()
-        past = self.events[self.events["move"] < move]
+        past = self.events[: np.searchsorted(self.events["move"], move)]
         stair[past["variable"]] = past["to"]  # the last one counts
         return stair
 
@@ -396,6 +402,7 @@ class Trace:
             and _between(stairs, 1, width - 1)
             and _between(e["variable"], 0, n)
             and _between(e["move"], 0, len(m) + 1)
+            and bool(np.all(np.diff(e["move"]) >= 0))
         )
 
     # ------------------------------------------------------------------ replay
@@ -471,31 +478,40 @@ class Trace:
 
     @cached_property
     def _kept(self) -> Floats:
-        """z before each move and after the last, by rows: `_leap` from each to the next."""
-        pointer, index = self.moves.pointer.tolist(), self.moves.index
-        steps = self.moves.ends(slice(0, len(self.moves)))
-        out = np.empty((len(pointer), len(self.z_start)))
+        """z before each move and after the last, by rows: `_leap` from each to the next.
+
+        Steps are added up one after the other, from one move that ends at a pin to the next.
+        """
+        pointer, count = self.moves.pointer, len(self.moves)
+        out = np.zeros((count + 1, len(self.z_start)))
         out[0] = self.z_start
-        k, to = self._pinned
-        pin = self.stairs.value[k, to] + self.t1[self._pinned_move - 1] * self.stairs.slope[k, to]
-        first = np.searchsorted(self._pinned_move, np.arange(len(pointer) + 1)).tolist()
-        for j in range(1, len(pointer)):
-            z, entries = out[j], slice(pointer[j - 1], pointer[j])
-            z[:] = out[j - 1]
-            z[index[entries]] += steps[entries]
-            if first[j] < first[j + 1]:
-                here = slice(first[j], first[j + 1])
-                z[k[here]] = pin[here]
+        row = np.repeat(np.arange(1, count + 1), np.diff(pointer))
+        out[row, self.moves.index] = self.moves.ends(slice(0, count))
+        (k, to), move = self._pinned, self._pinned_move
+        pin = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
+        at = 0
+        for i, j, value in zip(k.tolist(), move.tolist(), pin.tolist()):
+            if j > at:
+                np.add.accumulate(out[at : j + 1], out=out[at : j + 1])
+                at = j
+            if j:  # at the start all stand where they stand
+                out[j, i] = value
+        np.add.accumulate(out[at:], out=out[at:])
         return out
 
     @cached_property
     def _pinned(self) -> tuple[Ints, Ints]:
-        e = self.events[self.events["to"] % 2 == 1]
-        return e["variable"].astype(np.intp), e["to"].astype(np.intp)
+        some = self._to_pins
+        return self.events["variable"][some], self.events["to"][some].astype(np.intp)
 
     @cached_property
     def _pinned_move(self) -> Ints:
-        return self.events["move"][self.events["to"] % 2 == 1].astype(np.intp)
+        return self.events["move"][self._to_pins]
+
+    @cached_property
+    def _to_pins(self) -> Ints:
+        """The events that end at a pin."""
+        return np.flatnonzero(self.events["to"] & 1)
 
     @cached_property
     def _known(self) -> tuple[State, ...]:
@@ -547,7 +563,10 @@ class Trace:
 
     def _from_kept(self, t: Floats, move: Ints) -> Floats:
         """`solutions` from the states of all moves."""
-        out = self._kept[move].T.copy()
+        return self._advanced(self._kept[move].T.copy(), t, move)
+
+    def _advanced(self, out: Floats, t: Floats, move: Ints) -> Floats:
+        """Columns of z from the beginnings of these moves to t, in place: `_advance_to` of all."""
         ahead = self.way * (t - self.t0[move])
         length = np.abs(self.t1[move] - self.t0[move])
         above = np.flatnonzero(ahead < 0)
@@ -625,3 +644,12 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Events one after the other; NumPy would work out their common type part by part."""
+    out, at = np.empty(sum(map(len, parts)), dtype=EVENT), 0
+    for part in parts:
+        out[at : at + len(part)] = part
+        at += len(part)
+    return out

@@ -20,7 +20,7 @@ import numpy as np
 from ..certificate import EPS, FLOORS, TINY, Certificate, relative
 from ..kernels import Coupling, DenseGram, Gram, LowRankGram
 from .base import Columns, Problem, Reading, Start
-from .machine import swept
+from .machine import DUST
 from .staircase import Floats, Ints, Mask, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
@@ -35,24 +35,25 @@ class Centred:
     """
 
     def __init__(self, X: Floats, y: Floats, w: Floats, intercept: bool) -> None:
-        self.intercept = intercept
-        self.x_mean, self.y_mean = np.zeros(X.shape[1]), 0.0
+        self.intercept, self.root, self.total = intercept, np.sqrt(w), float(w.sum())
         if intercept:
-            self.x_mean, self.y_mean = w @ X / w.sum(), float(w @ y / w.sum())
-        self.X = X - self.x_mean
-        if intercept:
-            off = w @ self.X / w.sum()  # to the last digit
+            self.x_mean, self.y_mean = w @ X / self.total, float(w @ y) / self.total
+            self.X = X - self.x_mean
+            off = w @ self.X / self.total  # to the last digit
             self.x_mean += off
             self.X -= off
-        self.root, self.total = np.sqrt(w), float(w.sum())
-        if np.any(w != 1):
+        else:
+            self.X, self.x_mean, self.y_mean = X.copy(), np.zeros(X.shape[1]), 0.0
+        if (w != 1).any():
             self.X *= self.root[:, None]
         self.y = self.root * (y - self.y_mean)
-        length = np.sqrt(np.einsum("ij,ij->j", self.X, self.X))
-        before = np.sqrt(length**2 + self.total * self.x_mean**2)
-        self.constant = length <= 8 * EPS * before
-        self.X[:, self.constant] = 0.0
-        self.length = np.where(self.constant, 1.0, length)
+        square = np.einsum("ij,ij->j", self.X, self.X)
+        length = np.sqrt(square)
+        self.constant = length <= 8 * EPS * np.sqrt(square + self.total * self.x_mean**2)
+        if self.constant.any():
+            self.X[:, self.constant] = 0.0
+            length[self.constant] = 1.0
+        self.length = length
         self.size = float(np.linalg.norm(self.y)) or 1.0
 
     @property
@@ -178,14 +179,14 @@ class Lasso(Problem):
         return Start(np.full(p, ZERO), np.zeros(p), t, highest=True, solved=True)
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
-        endless, none = np.full(1, np.inf), np.zeros(len(t))
-        z = swept(z, none, endless, -endless, endless)  # as it moves f
-        coef = z * (self.side * self.size / self.length)[:, None]
+        size = np.abs(z)  # as it moves f
+        factor = (self.side * self.size / self.length)[:, None]
+        coef = np.where(size <= DUST * size.max(axis=0), 0.0, z * factor)
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit
-        return Columns(lam, coef, b, np.tile(b, (2, 1)), coef, lam)
+        return Columns(lam, coef, b, np.array([b, b]), coef, lam)
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
         """f = x'b + b0, with b0 = mean of y - (mean of x)'b."""
         factor = self.side * self.size / self.length
@@ -193,26 +194,42 @@ class Lasso(Problem):
         return Reading(rows, factor, -self.x_mean * factor, self.y_mean, inverse=False)
 
     def objective(self, c: Columns) -> Floats:
-        return self._objective(c, self.y[:, None] - self._fitted(c.coef)[0])
+        return self._objective(c, self._residuals(c.coef))
 
     def _objective(self, c: Columns, r: Floats) -> Floats:
         """r: the residuals of the best intercept."""
-        r = r + self.root[:, None] * self._off(c)
-        return 0.5 * np.sum(r * r, axis=0) + c.lambda_ * (self.price @ np.abs(c.coef))
+        off = self._off(c)
+        if off.any():
+            r = r + self.root[:, None] * off
+        return 0.5 * np.einsum("ij,ij->j", r, r) + c.lambda_ * (self.price @ np.abs(c.coef))
 
-    def _fitted(self, coef: Floats) -> tuple[Floats, Floats]:
-        """X b and |X| |b|; of wide data the columns that take part are read."""
-        X = self.X
-        if X.shape[1] > WIDE:
-            some = np.flatnonzero(coef.any(axis=1))
-            X, coef = np.ascontiguousarray(X[:, some]), coef[some]
-        return X @ coef, np.abs(X) @ np.abs(coef)
+    def _taking_part(self, coef: Floats) -> tuple[Floats, Floats]:
+        """X and coef; of wide data the columns that are not 0 everywhere."""
+        if self.X.shape[1] <= WIDE:
+            return self.X, coef
+        some = np.flatnonzero(coef.any(axis=1))
+        return np.ascontiguousarray(self.X[:, some]), coef[some]
 
-    def _largest_terms(self, parts: Floats, unit: Floats) -> Floats:
-        """The largest entry of |X|'parts / unit in each column, a strip of columns at a time."""
+    def _residuals(self, coef: Floats) -> Floats:
+        """y - X b."""
+        X, coef = self._taking_part(coef)
+        return self.y[:, None] - X @ coef
+
+    def _terms(self, coef: Floats, unit: Floats) -> tuple[Floats, Floats]:
+        """Sums of absolute terms: |X|'m / unit, the largest, and root'm, m = |X| |b| + |y|.
+
+        With fewer columns of X than of b |X|'|X| comes first; else a strip of columns at a time.
+        """
+        (X, coef), y = self._taking_part(coef), np.abs(self.y)
+        A, size = np.abs(X), np.abs(coef)
+        in_sum = (self.root @ A) @ size + self.root @ y
+        if self.X.shape[1] <= coef.shape[1]:
+            terms = (A.T @ A) @ size + (y @ A)[:, None]
+            return (terms / unit).max(axis=0), in_sum
+        m = A @ size + y[:, None]
         strips = (slice(k, k + WIDE) for k in range(0, self.X.shape[1], WIDE))
-        sizes = (np.abs(self.X[:, s]).T @ parts / unit[s] for s in strips)
-        return np.maximum.reduce([size.max(axis=0) for size in sizes])
+        sizes = (np.abs(self.X[:, s]).T @ m / unit[s] for s in strips)
+        return np.maximum.reduce([size.max(axis=0) for size in sizes]), in_sum
 
     def free(self, c: Columns) -> Any:
         return c.coef != 0
@@ -232,24 +249,24 @@ class Lasso(Problem):
         correlation beyond lambda) is what the violation measures. Columns are centred, so that the
         intercept does not enter their correlations: it is judged by itself, by the sum of r.
         """
-        unit, b = self.length[:, None] * self.size, c.coef * self.length[:, None] / self.size
-        fitted, parts = self._fitted(c.coef)
-        r, parts = self.y[:, None] - fitted, parts + np.abs(self.y)[:, None]
+        unit, side = (self.length * self.size)[:, None], self.side[:, None]
+        r = self._residuals(c.coef)
         pull = self.X.T @ r
-        s = b + pull / unit
-        level = c.lambda_ * self.price[:, None] / unit
-        soft = np.sign(s) * np.maximum(0.0, np.abs(s) - level)
-        if self.one_sided:
-            side = self.side[:, None]
-            soft = side * np.maximum(0.0, side * s - level)
-        violation = np.abs(b - soft).max(axis=0)
+        cost, x = c.lambda_ * self.price[:, None], side * pull / unit
+        # b less what the staircase makes of b + x: beyond the level nothing is lost but the level.
+        level = cost / unit
+        held = np.minimum(side * c.coef * (self.length / self.size)[:, None] + x, level)
+        if not self.one_sided:
+            held = np.maximum(held, -level)
+        violation = np.abs(held - x).max(axis=0)
         if c.alpha is not c.coef:
             tied = np.abs(c.alpha - c.coef) / np.maximum(np.abs(c.coef).max(axis=0), TINY)
             violation = np.maximum(violation, tied.max(axis=0))
-        gap = np.sum(level * unit * np.abs(c.coef) - c.coef * pull, axis=0)
-        floor = EPS * self._largest_terms(parts, unit)
+        gap = np.sum(cost * np.abs(c.coef) - c.coef * pull, axis=0)
+        terms, size = self._terms(c.coef, unit)
+        floor = EPS * terms
         if self.intercept:
-            total, size = float(self.root @ self.root), np.maximum(self.root @ parts, TINY)
+            total, size = float(self.root @ self.root), np.maximum(size, TINY)
             # What has cancelled in the intercept is not known better than to its round-off.
             terms = np.abs(self.x_mean) @ np.abs(c.coef) + np.abs(self.y_mean)
             floor, excess = np.maximum(floor, EPS * total * terms / size), total * self._off(c)

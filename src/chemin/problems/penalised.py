@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate import EPS, FLOORS, NEARLY_ZERO, Certificate, relative
+from ..certificate import EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
 from ..kernels import BlockCoupling
 from .affine import MOVING, Affine
 from .base import Columns, Problem, Reading, Start, Turned
@@ -38,6 +38,7 @@ ABOVE = 1.01  # times the largest correlation: no coefficient moves from there o
 # What correlations are measured by along lambda1, as a part of what one multiplier adds to them:
 # coefficients may be large there, and what they add to the gap is their product.
 PULL = 0.1
+UNSEEN = 1e-10  # part of its weight: a change of a multiplier that no certificate of its row sees
 CHUNK = 1024  # columns of R whose absolute values are formed at once
 
 
@@ -243,6 +244,7 @@ class Penalised(Problem):
         b = z[p + m] * (self.pull / second) if self.rows.terms else np.zeros(len(t))
         interval = np.tile(b, (2, 1))
         if self.rows.terms:
+            self._balance_small(alpha, coef, first, second)
             self._settle(alpha, coef, b, interval)
         value = first if self.moves_first else second
         shown = self.show_alpha(alpha)
@@ -266,6 +268,29 @@ class Penalised(Problem):
     def _near(self) -> Floats:
         """How near to a pin a multiplier counts as at it, for a unit of its weight."""
         return AT_PIN * np.minimum(self.column, self.w_unit) / self.column
+
+    def _balance_small(self, alpha: Floats, coef: Floats, lambda1: Floats, lambda2: Floats) -> None:
+        """Multipliers that are far below the weights, to digits of their own, in place.
+
+        A walk knows them to round-off of the weights. Where all of them together are less than a
+        part of one, those that are free make up for it by the shortest step that solves their own
+        equations: A_J'S alpha = lambda1 sign(b_J) + lambda2 (R b)_J and s'alpha = 0. What is
+        nothing but round-off of the weights, as at lambda1 = 0, is 0.
+        """
+        total = np.abs(alpha).sum(axis=0)
+        for k in np.flatnonzero((total > 0) & (total < NEARLY_ZERO * self.w_unit)):
+            a, b = alpha[:, k], coef[:, k]
+            free, J = np.flatnonzero((a != 0) & (a != self.weight)), np.flatnonzero(b)
+            if len(free) == 0:
+                continue
+            pulled = lambda2[k] * (b[J] @ self.R[np.ix_(J, J)]) if self.R is not None else 0.0
+            wanted = np.append((lambda1[k] * np.sign(b[J]) + pulled) / self.scale[J], 0.0)
+            S = np.vstack([(self.A[:, J] / self.scale[J]).T, np.ones(len(a))]) * self.side
+            step = a[free] * np.linalg.lstsq(S[:, free] * a[free], wanted - S @ a)[0]
+            if np.all(np.abs(step) <= UNSEEN * self.weight[free]):
+                a[free] += step
+            if np.abs(a).sum() <= FLOORS * EPS * self.w_unit:
+                a[:] = 0.0
 
     def _settle(self, alpha: Floats, coef: Floats, b: Floats, interval: Floats) -> None:
         """Intercepts that no row fixes go to the middle of what they may be, in place."""
@@ -394,11 +419,16 @@ class Penalised(Problem):
         return np.asarray(np.sum(np.abs(coef) * np.where(short <= noise, 0.0, short), axis=0))
 
     def _balance(self, intercept: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-        """How far s'alpha is from 0, and what that adds to the gap; without an intercept: b0."""
+        """How far s'alpha is from 0, and what that adds to the gap; without an intercept: b0.
+
+        Measured by its own terms. By weights it could not be: where rows can all be met multipliers
+        vanish with lambda1, as the objective does (both are sum alpha then), and an excess of all
+        of them, which is a wrong intercept, would be below any part of a weight.
+        """
         if not self.rows.terms:
             return np.abs(intercept), np.zeros_like(intercept)
         excess = self.side @ alpha
-        size = np.maximum(np.abs(self.side) @ np.abs(alpha), NEARLY_ZERO * self.w_unit)
+        size = np.maximum(np.abs(self.side) @ np.abs(alpha), TINY)
         told = np.abs(excess) > FLOORS * EPS * size
         return np.abs(excess) / size, np.where(told, np.abs(intercept * excess), 0.0)
 

@@ -53,6 +53,22 @@ def evaluate(rows: Floats, s: Floats) -> Floats:
     return np.asarray(chebyshev.chebval(2.0 * s - 1.0, rows.T, tensor=False))
 
 
+def evaluate_many(rows: Floats, s: Floats) -> Floats:
+    """Row k at all s_k, by Clenshaw's recurrence: s has a row of places for each row."""
+    x = 2.0 * s - 1.0
+    last, before = np.zeros_like(x), np.zeros_like(x)
+    for k in range(rows.shape[1] - 1, 0, -1):
+        last, before = rows[:, k, None] + 2.0 * x * last - before, last
+    return np.asarray(rows[:, :1] + x * last - before)
+
+
+def columns_above(rows: Floats, least: Floats) -> NDArray[np.intp]:
+    """How many columns of each row, from the first on, hold all its entries above `least`."""
+    counts = np.abs(rows) > least[:, None]
+    first = rows.shape[1] - np.argmax(counts[:, ::-1], axis=1)
+    return np.where(counts.any(axis=1), first, 0)
+
+
 def roughness(rows: Floats, scale: Any) -> Floats:
     """The last coefficients along the last axis, as a part of values of that size."""
     last = np.abs(rows[..., -2:]).max(axis=-1)
@@ -120,8 +136,10 @@ def _companions(rows: Floats) -> Floats:
 __all__ = [
     "NODES",
     "RESOLVED",
+    "columns_above",
     "derivative",
     "evaluate",
+    "evaluate_many",
     "fit",
     "is_resolved",
     "nodes",

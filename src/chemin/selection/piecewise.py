@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +27,11 @@ Ints = NDArray[np.intp]
 # Jumps of several functions at one place lie apart by round-off: seen from so far beside, relative,
 # all have happened. What is smaller than the second number, relative, is no jump.
 BESIDE, JUMP = 1e-11, 1e-9
+TOGETHER = 16  # functions that are added up at once
+# Columns of a bend below this part of the values at a piece's ends are lost in them. Pieces with up
+# to so many columns above it are refitted with no more of them.
+ROUND_OFF = 1e-16
+FEWER_COLUMNS = (5, 8)
 
 
 @dataclass(frozen=True)
@@ -101,15 +107,36 @@ class Piecewise:
         return Piecewise(knots, left, right, self._refitted(j, s0, s1, left, right))
 
     def _refitted(self, j: Ints, s0: Floats, s1: Floats, left: Floats, right: Floats) -> Floats:
-        """The bend between two places of a piece."""
-        out = self.bend[j].copy()
-        part = np.flatnonzero((s0 > 0) | (s1 < 1))
-        place = chebyshev.nodes(self.bend.shape[1])
-        s = s0[part, None] + (s1 - s0)[part, None] * place
-        value = self.on_piece(np.repeat(j[part], len(place)).reshape(s.shape), s)
-        inner = straightened(place, left[part, None], right[part, None], value)
-        out[part] = chebyshev.fit(inner)
+        """The bend between two places of a piece: a polynomial of the degree that it has there.
+
+        With s = s0 + x (s1 - s0), and p(s) = left (1 - s) + right s - s (1 - s) bend(s), p less its
+        chord between the two places, over -x (1 - x).
+        """
+        out, part = self.bend[j].copy(), (s0 > 0) | (s1 < 1)
+        out[part] = 0.0
+        columns = self._columns[j]
+        for fewer, n in zip((-1, *self._degrees), self._degrees):
+            some = np.flatnonzero(part & (columns > fewer) & (columns <= n))
+            if len(some) == 0:
+                continue
+            k, x = j[some], chebyshev.nodes(n)
+            s = s0[some, None] + (s1 - s0)[some, None] * x
+            bend = chebyshev.evaluate_many(self.bend[k, :n], s) * s * (1 - s)
+            value = self.left[k, None] * (1 - s) + self.right[k, None] * s - bend
+            inner = straightened(x, left[some, None], right[some, None], value)
+            out[some, :n] = chebyshev.fit(inner)
         return out
+
+    @property
+    def _degrees(self) -> tuple[int, ...]:
+        """Numbers of columns by which pieces are taken together."""
+        return (*(n for n in FEWER_COLUMNS if n < self.bend.shape[1]), self.bend.shape[1])
+
+    @cached_property
+    def _columns(self) -> Ints:
+        """Columns of the bend of each piece that are more than round-off of its values."""
+        size = np.maximum(np.abs(self.left), np.abs(self.right))
+        return chebyshev.columns_above(self.bend, ROUND_OFF * size)
 
     def jumps(self, u: float) -> bool:
         """Whether there is a jump at u, or so near to it that round-off may have moved it there.
@@ -129,11 +156,7 @@ class Piecewise:
         return Piecewise(factor * self.knots, self.left, self.right, self.bend)
 
     def __add__(self, other: Piecewise) -> Piecewise:
-        knots = np.union1d(self.knots, other.knots)
-        a, b = self.on(knots), other.on(knots)
-        width = max(a.bend.shape[1], b.bend.shape[1])
-        bend = widened(a.bend, width) + widened(b.bend, width)
-        return Piecewise(knots, a.left + b.left, a.right + b.right, bend)
+        return _sum([self, other])
 
     def joined(self, other: Piecewise) -> Piecewise:
         """This function, and another that begins (or ends) where it ends (or begins)."""
@@ -264,12 +287,24 @@ def _where_below(left: Floats, right: Floats, bend: Floats, most: float) -> Floa
 
 
 def total(functions: Sequence[Piecewise]) -> Piecewise:
-    """Their sum, two by two: as many passes over all knots as there are doublings."""
+    """Their sum, a few at a time: sums of many have many knots, on which each is looked at."""
     sums = list(functions)
     while len(sums) > 1:
-        odd = sums[-1:] if len(sums) % 2 else []
-        sums = [a + b for a, b in zip(sums[::2], sums[1::2])] + odd
+        sums = [_sum(sums[k : k + TOGETHER]) for k in range(0, len(sums), TOGETHER)]
     return sums[0]
+
+
+def _sum(functions: list[Piecewise]) -> Piecewise:
+    """On the knots of all of them."""
+    knots = np.unique(np.concatenate([f.knots for f in functions]))
+    parts = [f.on(knots) for f in functions]
+    width = max(part.bend.shape[1] for part in parts)
+    return Piecewise(
+        knots,
+        np.add.reduce([part.left for part in parts]),
+        np.add.reduce([part.right for part in parts]),
+        np.add.reduce([widened(part.bend, width) for part in parts]),
+    )
 
 
 __all__ = ["Piecewise", "total"]
