@@ -36,7 +36,7 @@ cdef class Record(Factor):
             self.rates[m, s] = rate[s]
             self.zs[s] += step * rate[s]
             self.DZ[m, s] = self.zs[s] - self.z0[s]
-        memset(&self.DZ[m, self.ns], 0, (self.cap - self.ns) * sizeof(double))
+        memset(&self.DZ[m, self.ns], 0, (self._most_slots() - self.ns) * sizeof(double))
         self.t = t
         self.n_moves += 1
 

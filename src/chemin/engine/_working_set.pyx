@@ -42,7 +42,7 @@ cdef class WorkingSet(Record):
         if not super().reserve(cap):
             return False
         self.slot_row, self.left_at = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
-        self.left_from, self.full, self.weighted = (np.zeros(self.cap) for _ in range(3))
+        self.left_from, self.full = np.zeros(self.cap), np.zeros(self.cap)
         self.tied, self.first_row = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
         return True
 
@@ -65,14 +65,15 @@ cdef class WorkingSet(Record):
     # ------------------------------------------------------------------ the watch list
 
     def urgency(self, const double[::1] h, const double[::1] rate, double way):
-        """For every pinned variable, about how soon it may block; infinite for the free.
+        """For every pinned variable, about how soon it may block; infinite for the free. And how
+        many must be watched.
 
         Verification is for variables that have a row: those of the border are to be watched, as are
         those that stand at a corner at which the last block has ended.
         """
         cdef:
             double[::1] out = np.empty(self.N)
-            Py_ssize_t i, j
+            Py_ssize_t i, j, at_once = 0
             double typical = 0.0, low, high
         with nogil:
             for i in range(self.N):
@@ -94,30 +95,37 @@ cdef class WorkingSet(Record):
                     or self.off_hi[i] < INFINITY
                 ):
                     out[i] = -INFINITY
-        return np.asarray(out)
+                at_once += out[i] <= 0.0
+        return np.asarray(out), at_once
 
     def gauge(
-        self, const double[::1] z, const double[::1] size, double shrunk,
-        const double[::1] linear, const double[::1] edge,
+        self, const double[::1] z, const double[::1] size, double fresh,
+        const double[::1] q, const double[::1] r, const double[::1] edge,
     ):
         """How precisely residuals and z can and must be known at the present t, from here on.
 
-        |M| |z| is `shrunk` times `size`; for the border, which may have begun at z = 0, it is
-        computed. `linear` is q + t r, and `edge` what the border makes of the box of one variable.
-        Returns the smallest unit, and the largest round-off of a residual in its unit.
+        |M| |z| was `size` when the sum of |z| was `fresh`, and goes about as that does; for the
+        border, which may have begun at z = 0, it is computed. q + t r is the linear term, and
+        `edge` what the border makes of the box of one variable. Returns the smallest unit, and the
+        largest round-off of a residual in its unit.
         """
         cdef:
             Py_ssize_t i, e, n = self.n_rows
-            double total, unit, scale, tol, least = INFINITY, worst = 0.0
+            double total, unit, scale, tol, least = INFINITY, worst = 0.0, shrunk = 0.0
             double[::1] terms = np.zeros(self.nb)
         with nogil:
             self.coarsest = 0.0
             for i in range(n):
                 if z[i] != 0.0:
+                    shrunk += fabs(z[i])
                     for e in range(self.nb):
                         terms[e] += fabs(self.border[i, e] * z[i])
+            for i in range(n, self.N):
+                shrunk += fabs(z[i])
+            shrunk /= fresh
             for i in range(self.N):
-                total = (shrunk * size[i] if i < n else terms[i - n]) + fabs(linear[i])
+                total = shrunk * size[i] if i < n else terms[i - n]
+                total += fabs(q[i] + self.t * r[i])
                 unit = fabs(self.unit_value[i] + self.t * self.unit_slope[i])
                 scale = total
                 if self.has_unit[i]:  # one that vanishes measures nothing: 1 stands for it
@@ -262,9 +270,8 @@ cdef class WorkingSet(Record):
         cdef const double *r = &self.w_r[0]
         for s in range(self.ns):
             self.full[s] = self.zd[s] + self.coast[s]
-            self.weighted[s] = self.root[self.owner[s]]
         self.largest = largest_size(self.ns, &self.full[0])
-        self.size = sum_of_sizes(self.ns, &self.weighted[0], &self.full[0])
+        self.size = self._size(&self.full[0])
         gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.full[0], 0.0, hd)
         for w in range(self.nw):
             hd[w] = -(sigma[w] * hd[w] + r[w] * way)
@@ -316,11 +323,7 @@ cdef class WorkingSet(Record):
 
     cdef double _size(self, const double *z) noexcept nogil:
         """A bound on |G| |z|, divided by the root of its row."""
-        cdef double total = 0.0
-        cdef Py_ssize_t s
-        for s in range(self.ns):
-            total += self.root[self.owner[s]] * fabs(z[s])
-        return total
+        return sum_of_sizes(self.ns, &self.slot_root[0], z)
 
     # ------------------------------------------------------------------ corners
 
@@ -354,10 +357,13 @@ cdef class WorkingSet(Record):
     cdef void _slot_corners(self, Py_ssize_t first, int side) noexcept nogil:
         cdef Py_ssize_t s, i
         cdef double below, above, t = self.t
+        cdef double blurred = max(self.precision, self.coarsest)  # boxes are at most 1
         for s in range(self.ns):
-            i = self.owner[s]
             below = self.zs[s] - self.lo[s] - t * self.los[s]
             above = self.hi[s] + t * self.his[s] - self.zs[s]
+            if min(below, above) > blurred and s != first:
+                continue
+            i = self.owner[s]
             if (min(below, above) > self.blur[i] and s != first) or self.slot_var[s] < 0:
                 continue
             if below <= self.blur[i] or (s == first and side < 0):

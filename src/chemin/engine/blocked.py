@@ -249,26 +249,26 @@ class BlockWalker:
 
     def gauge(self) -> None:
         """How precisely everything is known here; |M| |z| goes about as the multipliers do."""
-        system, t = self.system, self.core.t
-        shrunk = float(np.abs(self.z).sum()) / self.fresh_z
-        linear = system.q + t * system.r
-        _, self.floor = self.core.gauge(self.z, self.size, shrunk, linear, self.edge)
-        self.core.tiny_t = max(self.nought, system.blind_below(self.core.tolerance))
+        system, core = self.system, self.core
+        _, self.floor = core.gauge(self.z, self.size, self.fresh_z, system.q, system.r, self.edge)
+        core.tiny_t = self.nought
+        if system.stairs.closing:
+            core.tiny_t = max(self.nought, system.blind_below(core.tolerance))
         if self.guard:
-            check_sight(system.in_margins(self.floor, t))
+            check_sight(system.in_margins(self.floor, core.t))
 
     def choose(self, way: float) -> Ints:
         """The pinned variables that may block soon, the first of them first.
 
         The direction is refined on the way.
         """
-        soon = self.core.urgency(self.h, self.core.refine(way), way)
+        soon, at_once = self.core.urgency(self.h, self.core.refine(way), way)
         n_pinned = len(self.stair) - self.core.ns
-        size = max(self.watching, int(np.count_nonzero(soon <= 0.0)))
+        size = max(self.watching, at_once)
         if size >= n_pinned:
-            return np.argsort(soon)[:n_pinned]
-        some = np.argpartition(soon, size)[:size]
-        return some[np.argsort(soon[some])]
+            return soon.argsort()[:n_pinned]
+        some = soon.argpartition(size)[:size]
+        return some[soon[some].argsort()]
 
     # ------------------------------------------------------------------ rescue
 

@@ -267,7 +267,7 @@ class Trace:
     ) -> Trace:
         moves = recorder.made()
         t0, t1 = moves.t0, moves.t1
-        events = np.concatenate([np.empty(0, dtype=EVENT), *recorder.events])
+        events = _joined(recorder.events)
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
@@ -442,6 +442,22 @@ class Trace:
             entry = np.concatenate([np.arange(len(z)), index])
             z[:] = np.bincount(entry, np.concatenate([z, steps]))
 
+    def _leap_all(self, z: Floats, first: Ints, last: Ints) -> None:
+        """`_leap` of each row of z, from before move `first` to before move `last` of its own."""
+        pointer, spans = self.moves.pointer, list(zip(first.tolist(), last.tolist()))
+        index = np.concatenate([self.moves.index[pointer[a] : pointer[b]] for a, b in spans])
+        steps = np.concatenate([self.moves.ends(slice(a, b)) for a, b in spans])
+        row, entry = _ranges(pointer[first], pointer[last])
+        ends = np.searchsorted(self._pinned_move, [first + 1, last + 1])
+        at, event = _ranges(*ends)
+        if len(event):
+            k, to, move = self._pinned[0][event], self._pinned[1][event], self._pinned_move[event]
+            z[at, k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
+            since = np.zeros(z.shape, dtype=np.intp)
+            since[at, k] = pointer[move]  # the last one counts, here and above
+            steps[entry < since[row, index]] = 0.0
+        np.add.at(z.reshape(-1), z.shape[1] * row + index, steps)  # z is one array, by rows
+
     def states(self) -> Iterator[Floats]:
         """z before each move and after the last; to be read at once, and not to be changed."""
         if self._small:
@@ -534,6 +550,12 @@ class Trace:
             return self._from_kept(t, move)
         known = self._known if once else self._checkpoints
         nearest = np.searchsorted([made for made, _ in known], move, side="right") - 1
+        if once:
+            begun = np.array([known[k][0] for k in nearest])
+            if np.sum(self.moves.pointer[move] - self.moves.pointer[begun]) <= KEPT:
+                states = np.array([known[k][1] for k in nearest])
+                self._leap_all(states, begun, move)
+                return self._advanced(states.T.copy(), t, move)
         z, at = self.z_start, -1
         for k in np.argsort(move, kind="stable"):
             j, (made, state) = int(move[k]), known[nearest[k]]
@@ -547,7 +569,10 @@ class Trace:
 
     def _from_kept(self, t: Floats, move: Ints) -> Floats:
         """`solutions` from the states of all moves."""
-        out = self._kept[move].T.copy()
+        return self._advanced(self._kept[move].T.copy(), t, move)
+
+    def _advanced(self, out: Floats, t: Floats, move: Ints) -> Floats:
+        """Columns of z from the beginnings of these moves to t, in place: `_advance_to` of all."""
         ahead = self.way * (t - self.t0[move])
         length = np.abs(self.t1[move] - self.t0[move])
         above = np.flatnonzero(ahead < 0)
@@ -625,3 +650,19 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Events one after the other; NumPy would work out their common type part by part."""
+    out, at = np.empty(sum(map(len, parts)), dtype=EVENT), 0
+    for part in parts:
+        out[at : at + len(part)] = part
+        at += len(part)
+    return out
+
+
+def _ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """The numbers from first_k up to last_k, k after k; and k beside each of them."""
+    size = last - first
+    which = np.repeat(np.arange(len(size)), size)
+    return which, np.arange(len(which)) + np.repeat(first - np.cumsum(size) + size, size)

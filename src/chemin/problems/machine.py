@@ -132,9 +132,17 @@ class KernelMachine(Problem):
 
     def share(self, given: dict[str, Any]) -> Any:
         """Which part of all losses the objective amounts to: what a term costs, where one does."""
+        if self._free_of_charge:
+            return 1.0
         costs = [affine(term.cost) for term in self._declared(given).terms]
         costs = [cost for cost in costs if np.any(cost.value) or np.any(cost.rate)]
         return 1.0 if not costs else costs[0] if np.any(costs[0].rate) else costs[0].value
+
+    @cached_property
+    def _free_of_charge(self) -> bool:
+        """Whether no term costs anything, as an intercept."""
+        costs = [affine(term.cost) for term in self.rows.terms]
+        return not any(np.any(cost.value) or np.any(cost.rate) for cost in costs)
 
     def margin_unit(self, given: dict[str, Any]) -> Any:
         """What margins are measured by. Without a target: what a mean multiplier adds to f at its
