@@ -20,11 +20,11 @@ from .rescue import Helper, check_sight
 from .trace import Recorder
 
 # The sizes of blocks; tests make them small, so that every branch is taken on small problems.
-BLOCK = 64  # steps between two verifications, at most
+BLOCK = 48  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
-WATCH = 96  # pinned variables that a block looks at, at least
+WATCH = 80  # pinned variables that a block looks at, at least
 LONG_ROWS = 4000  # variables: from here on twice as many of both
-SHORT_ROWS, SHORT = 1500, 48  # below so many, no more steps than this: verification is cheap
+SHORT_ROWS, SHORT = 1500, 32  # below so many, no more steps than this: verification is cheap
 FEW_ROWS = 512  # variables, none of a border: below, at most so many:
 FEWER_STEPS, FEWER_WATCHED = 32, 64
 DEEP = 64  # columns of a factor: from here on fewer steps too, for nothing is gained by more
@@ -182,8 +182,9 @@ class BlockWalker:
         self.passed += core.n_events
         self.progress(core.t, self.passed, self.helper.events)
         if recorder.system is not None:
-            room = recorder.room(core.most_entries())
-            moves, events = core.record(*room, recorder.entries)
+            index, rate = recorder.room(core.most_entries())
+            events = recorder.room_for_events(core.n_events)
+            moves = core.record(index, rate, recorder.entries, events)
         core.commit()
         self.stair = core.stairs.copy()
         self.z = core.positions()

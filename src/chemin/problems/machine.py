@@ -306,6 +306,7 @@ class KernelMachine(Problem):
 
     def _declared(self, given: dict[str, Any]) -> Rows:
         """The rows at these parameters: numbers, or arrays with an entry for each column."""
+        given = {name: _once(value) for name, value in given.items()}
         return self.declare(self.y[:, None], self.given | given)
 
     def _parameters(self, t: Floats) -> tuple[Floats, dict[str, Floats]]:
@@ -593,6 +594,13 @@ class KernelMachine(Problem):
     def spec(self) -> dict[str, Any]:
         fixed = {"along": self.parameter, "lambda_": self.lambda_, "intercept": self.intercept}
         return fixed | self.given
+
+
+def _once(value: Any) -> Any:
+    """What is the same in all columns, once for all of them: rows then have one column, too."""
+    if isinstance(value, np.ndarray) and len(value) and np.all(value == value[0]):
+        return value[:1]
+    return value
 
 
 def best_constant(

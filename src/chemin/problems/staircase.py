@@ -131,7 +131,12 @@ class Staircases:
 
     def frozen(self, t: float) -> Staircases:
         """The same staircases, standing still where they are at t."""
-        return Staircases(self.value + t * self.slope, np.zeros_like(self.slope))
+        out = Staircases(self.value + t * self.slope, np.zeros_like(self.slope))
+        known: dict[str, Any] = {"moving_pins": False, "closing": False}
+        if not self.moving_pins:
+            known["_still_span"] = self._still_span
+        out.__dict__.update(known)
+        return out
 
 
 def endless_tread(n: int = 1) -> Staircases:
@@ -180,7 +185,9 @@ class StaircaseSystem:
         q, stairs = self.q + t * self.r, self.stairs.frozen(t)
         unit = self.units(t), np.zeros(len(self))
         still = {"coupling": self._ridged(t), "soft": None}
-        return replace(self, q=q, r=e, stairs=stairs, unit=unit, **still)
+        out = replace(self, q=q, r=e, stairs=stairs, unit=unit, **still)
+        out.__dict__.update(measured=self.measured, unit_moves=False)
+        return out
 
     def tangent(self, z: Floats, t: float) -> StaircaseSystem:
         """A system without ramps that is the same at t, for all z, and to first order at (z, t)."""
