@@ -50,7 +50,7 @@ cdef class WorkingSet(Record):
         """Room for `need` rows."""
         if need <= self.wcap and self.GW.shape[1] == self.cap:
             return
-        self.wcap = max(need, self.wcap)
+        self.wcap, self.n_gathered = max(need, self.wcap), 0
         self.GW = np.zeros((self.wcap, self.cap))
         self.HG, self.history = None, np.zeros((self.bcap + 1, self.wcap))
         self.w_born, self.w_from = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
@@ -159,9 +159,10 @@ cdef class WorkingSet(Record):
     def watch(self, const Py_ssize_t[::1] variables, const double[::1] h, Py_ssize_t urgent):
         """Begin a block, looking at these pinned variables, of which the first are urgent.
 
-        Those are likely to enter: H0 is multiplied by all their rows at once.
+        Those are likely to enter: H0 is multiplied by all their rows at once. A block that is
+        walked again has its rows still.
         """
-        cdef Py_ssize_t i, w
+        cdef Py_ssize_t i, w, gathered, solved = self.n_solved
         self._reserve_rows(len(variables) + self.ucap + 1)
         if self.pins_move:
             self.span = self.system.stairs.span(self.t)
@@ -169,6 +170,7 @@ cdef class WorkingSet(Record):
             boxed, z = np.asarray(self.in_box) != 0, self.precision * np.asarray(self.box)
             self.blur = np.where(boxed, z, self.coarsest)
         self.nw = len(variables)
+        gathered = min(self.nw, self.n_gathered)
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
         self.n_cornered = self.n_tied = self.n_emptied = 0
         self.n_begun = self.ns
@@ -183,20 +185,36 @@ cdef class WorkingSet(Record):
                     self._note_slot(w)
             for w in range(self.nw):
                 i = variables[w]
+                if w < gathered and self.w_var[w] != i:
+                    gathered = w
                 self.w_born[w] = -1
                 self._new_row(w, i, h[i])
-                self._row(i, &self.GW[w, 0])
+                if w >= gathered:
+                    self._row(i, &self.GW[w, 0])
                 if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
                     self.cornered[self.n_cornered] = w
                     self.n_cornered += 1
         self._keep_history()
+        self.n_gathered = self.nw
         self.prepare()
-        self.n_solved = 0
-        if self.ns >= MANY:
+        if self.wary or gathered == 0:  # H0 is another
+            solved = 0
+        self.n_solved = min(solved, gathered)
+        if self.ns >= MANY and self.n_solved < min(urgent, self.nw):
             if self.HG is None:
                 self.HG = np.zeros((self.wcap, self.cap))
             with nogil:
                 self._solve_rows(min(urgent, self.nw), &self.GW[0, 0], &self.HG[0, 0])
+
+    def load(self, stair, z, double t, double way, H):
+        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero."""
+        self.n_gathered = 0
+        super().load(stair, z, t, way, H)
+
+    def commit(self):
+        """H0 takes the block's changes, and empty slots go."""
+        self.n_gathered = 0
+        super().commit()
 
     cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
         """H0 times row w, if it is known."""

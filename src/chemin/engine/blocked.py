@@ -24,7 +24,7 @@ BLOCK = 48  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 80  # pinned variables that a block looks at, at least
 LONG_ROWS = 4000  # variables: from here on twice as many of both
-SHORT_ROWS, SHORT = 1500, 32  # below so many, no more steps than this: verification is cheap
+SHORT_ROWS, WIDER = 1500, 1.2  # below so many, times as many are watched: a row costs little
 FEW_ROWS = 512  # variables, none of a border: below, at most so many:
 FEWER_STEPS, FEWER_WATCHED = 32, 64
 DEEP = 64  # columns of a factor: from here on fewer steps too, for nothing is gained by more
@@ -60,7 +60,7 @@ class BlockWalker:
         longer = 2 if len(system) >= LONG_ROWS else 1
         self.most, self.least = longer * BLOCK, longer * WATCH
         if len(system) < SHORT_ROWS:
-            self.most = min(self.most, SHORT)
+            self.least = int(WIDER * self.least)
         few = len(system) < FEW_ROWS and len(system) == system.coupling.n_rows
         if few:
             self.most, self.least = min(BLOCK, FEWER_STEPS), min(WATCH, FEWER_WATCHED)
@@ -162,7 +162,7 @@ class BlockWalker:
     def watch_more(self, watched: Ints, missed: Ints) -> Ints:
         """Those watched, and those that verification has found beyond a corner."""
         self.watching = int(MORE * self.watching)
-        return np.concatenate([missed, np.setdiff1d(watched, missed)])
+        return np.concatenate([watched, missed])
 
     def be_careful(self, blocks: int, afresh: bool) -> None:
         """Refined solves for so many blocks; `afresh`: with inverses after frail pivots too."""
