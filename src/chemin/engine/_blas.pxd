@@ -45,6 +45,21 @@ cdef inline double largest_size(Py_ssize_t n, const double *x) noexcept nogil:
     return max(a, b)
 
 
+cdef inline double largest_product(
+    Py_ssize_t n, const double *x, const double *y
+) noexcept nogil:
+    """The largest |x_i y_i|; what is no number does not count."""
+    cdef Py_ssize_t i = 0
+    cdef double a = 0.0, b = 0.0
+    while i + 2 <= n:
+        a = max(a, fabs(x[i] * y[i]))
+        b = max(b, fabs(x[i + 1] * y[i + 1]))
+        i += 2
+    if i < n:
+        a = max(a, fabs(x[i] * y[i]))
+    return max(a, b)
+
+
 cdef inline void gemv_t(
     const double *a, blas_int lda, blas_int rows, blas_int columns, double alpha,
     const double *x, double beta, double *out,

@@ -17,6 +17,7 @@ cdef class Factor(System):
         double[::1] line_sign
         double[::1] zs, z0, zd, b  # z, z at the block's start, z', right-hand side
         double[::1] lo, los, hi, his  # bounds: value and slope in t
+        double[::1] slot_root  # the root of each owner
         # pins that move: slopes of pins, at the block's start; how fast the frame of a slot moves,
         # and since when; z' of emptied slots
         double[::1] pin_speed, frame, since, coast, pushed
@@ -50,6 +51,7 @@ cdef class Factor(System):
         double[::1] lapack_work
         blas_int[::1] swaps
 
+    cdef Py_ssize_t _most_slots(self) noexcept nogil
     cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil
     cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil
     cdef double _low(self, Py_ssize_t s) noexcept nogil

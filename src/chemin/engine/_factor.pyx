@@ -49,7 +49,7 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dsymm, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
-from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t, largest_size, sum_of_sizes
+from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t, largest_product, largest_size, sum_of_sizes
 from chemin.engine._compensated cimport less_products, residual
 from chemin.engine._entries cimport entry, has_row, row
 
@@ -138,6 +138,7 @@ cdef class Factor(System):
         self.hi = grown(self.hi if old else None, cap, old)
         self.his = grown(self.his if old else None, cap, old)
         self.b = grown(self.b if old else None, cap, old)
+        self.slot_root = grown(self.slot_root if old else None, cap, old)
         self.U, self.scaled = (np.zeros((self.ucap, cap)) for _ in range(2))
         self.d = np.zeros(self.ucap)
         self.frame, self.since, self.coast = (np.zeros(cap) for _ in range(3))
@@ -186,10 +187,14 @@ cdef class Factor(System):
         for s in range(self.ns):
             self._bounds(s, self.way)
 
+    cdef Py_ssize_t _most_slots(self) noexcept nogil:
+        """No block comes to more slots than this."""
+        return min(self.cap, self.n0 + self.ucap)
+
     cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil:
         """Variable i, on a tread, takes slot s."""
         self.slot_var[s] = self.owner[s] = i
-        self.slot_of[i] = s
+        self.slot_of[i], self.slot_root[s] = s, self.root[i]
         self._bounds(s, way)
 
     cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil:
@@ -231,26 +236,29 @@ cdef class Factor(System):
                 z[i] = self.zs[self.slot_of[i]]
         return np.asarray(z)
 
-    def terms(self, z):
+    def terms(self, const double[::1] z):
         """M z and |M| |z|, with one reading of the rows of A; A is not factored."""
         cdef:
-            Py_ssize_t[::1] some = np.flatnonzero(z[: self.n_rows])
-            double[::1] x = z[np.asarray(some)]
-            double[::1] pushed, size
-            const double[::1] edge = z[self.n_rows :]
+            Py_ssize_t[::1] some = np.empty(self.N, dtype=np.intp)
+            double[::1] x = np.empty(self.N)
+            double[::1] pushed = np.empty(self.N), size = np.zeros(self.N)
             const double *both[2]
             double *flows[2]
-            Py_ssize_t i, e, g, n = self.n_rows
-        pushed = np.concatenate([np.zeros(n), np.asarray(self.border).T @ z[:n]])
-        size = np.concatenate([np.zeros(n), np.abs(self.border).T @ np.abs(z[:n])])
-        if len(some) == 0:
-            both[0] = both[1] = NULL
-        else:
-            both[0] = both[1] = &x[0]
+            Py_ssize_t i, e, g, count = 0, n = self.n_rows
+            const double *edge = &z[0] + n
+        np.asarray(pushed)[n:] = np.asarray(self.border).T @ z[:n]
+        both[0] = both[1] = &x[0]
         flows[0], flows[1] = &self.moved[0, 0], &self.moved[1, 0]
         with nogil:
+            for i in range(n):
+                if z[i] == 0.0:
+                    continue
+                some[count], x[count] = i, z[i]
+                count += 1
+                for e in range(self.nb):
+                    size[n + e] += fabs(self.border[i, e] * z[i])
             for g in range(self.G.n_groups):
-                self._sum_rows(g, self.offset[g], len(some), &some[0], 2, both, flows, True)
+                self._sum_rows(g, self.offset[g], count, &some[0], 2, both, flows, True)
             for i in range(n):
                 pushed[i] = self.signs[i] * flows[0][self.place[i]]
                 size[i] = fabs(self.sign[i]) * flows[1][self.place[i]]
@@ -369,9 +377,9 @@ cdef class Factor(System):
             memcpy(out, &self.H[s, 0], (s + 1) * sizeof(double))
             for x in range(s + 1, self.n0):
                 out[x] = self.H[x, s]
-            memset(out + self.n0, 0, (self.cap - self.n0) * sizeof(double))
+            memset(out + self.n0, 0, (self._most_slots() - self.n0) * sizeof(double))
         else:
-            memset(out, 0, self.cap * sizeof(double))
+            memset(out, 0, self._most_slots() * sizeof(double))
         for x in range(self.k):
             self.work[x] = self.d[x] * self.U[x, s]
         gemv_n(&self.U[0, 0], self.cap, self.k, self.ns, 1.0, &self.work[0], 1.0, out)
@@ -458,8 +466,8 @@ cdef class Factor(System):
 
     cdef void _as_entry(self, Py_ssize_t new, Py_ssize_t ns, double *u) noexcept nogil:
         """u = (v; -1), after `_schur`."""
-        memset(u, 0, self.cap * sizeof(double))
         memcpy(u, &self.v[0], ns * sizeof(double))
+        memset(u + ns, 0, (self._most_slots() - ns) * sizeof(double))
         u[new] = -1.0
 
     cdef double _leaving(
@@ -469,7 +477,6 @@ cdef class Factor(System):
 
         g receives the row of G. `size` and `largest`: sum of |g_x u_x|, and the largest |g_x|.
         """
-        cdef Py_ssize_t x
         self._column(s, u)
         self.wrong = 0.0
         if self.wary:
@@ -478,11 +485,10 @@ cdef class Factor(System):
             self._refine(&self.wanted[0], u)
         self._clear_empty(u)
         self._row(self.slot_var[s], &self.g[0])
-        size[0] = largest[0] = 0.0
-        for x in range(self.ns):
-            if self.slot_var[x] >= 0:
-                size[0] += fabs(self.g[x] * u[x])
-                largest[0] = max(largest[0], fabs(self.g[x]))
+        size[0] = sum_of_sizes(self.ns, &self.g[0], u)
+        memcpy(&self.lost[0], &self.g[0], self.ns * sizeof(double))
+        self._clear_empty(&self.lost[0])
+        largest[0] = largest_size(self.ns, &self.lost[0])
         return u[s]
 
     cdef bint _judge_leaving(
@@ -511,12 +517,7 @@ cdef class Factor(System):
 
     cdef void _wear(self) noexcept nogil:
         """The last change of H leaves its own rounding in it: EPS |d| u_s^2 G_ss at the most."""
-        cdef Py_ssize_t s, i
-        cdef double most = 0.0
-        cdef const double *u = &self.U[self.k, 0]
-        for s in range(self.ns):
-            i = self.owner[s]
-            most = max(most, fabs(u[s]) * self.root[i])
+        cdef double most = largest_product(self.ns, &self.U[self.k, 0], &self.slot_root[0])
         self.spoilt += EPS * fabs(self.d[self.k]) * most * most
         self.k += 1
         self.fresh = False
@@ -559,7 +560,7 @@ cdef class Factor(System):
             c, s = large - r, q
         length = hypot(c, s)
         c, s = c / length, s / length
-        for x in range(self.cap):
+        for x in range(self._most_slots()):
             a = u[x]
             u[x] = c * a + s * w[x]
             w[x] = c * w[x] - s * a
@@ -807,6 +808,7 @@ cdef class Factor(System):
         for x in range(b + 1, a):
             self.H[x, b] = self.H[a, x]
         self.slot_var[b], self.owner[b] = self.slot_var[a], self.owner[a]
+        self.slot_root[b] = self.slot_root[a]
         self.zs[b], self.zd[b], self.b[b] = self.zs[a], self.zd[a], self.b[a]
         self.lo[b], self.los[b] = self.lo[a], self.los[a]
         self.hi[b], self.his[b] = self.hi[a], self.his[a]

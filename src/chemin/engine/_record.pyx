@@ -6,6 +6,14 @@ import numpy as np
 from libc.string cimport memset
 
 
+cdef packed struct Event:  # as in `trace.EVENT`
+    double t
+    long long variable
+    short origin
+    short target
+    long long move
+
+
 cdef class Record(Factor):
     """Moves and events of a block, beside the slots that they belong to."""
 
@@ -36,7 +44,7 @@ cdef class Record(Factor):
             self.rates[m, s] = rate[s]
             self.zs[s] += step * rate[s]
             self.DZ[m, s] = self.zs[s] - self.z0[s]
-        memset(&self.DZ[m, self.ns], 0, (self.cap - self.ns) * sizeof(double))
+        memset(&self.DZ[m, self.ns], 0, (self._most_slots() - self.ns) * sizeof(double))
         self.t = t
         self.n_moves += 1
 
@@ -70,10 +78,11 @@ cdef class Record(Factor):
             total += self.N if self.pins_move else self.mns[m]
         return total
 
-    def record(self, int[::1] index, double[::1] rate, Py_ssize_t at):
-        """The block's moves (t0, t1, length, number of entries) and its events, by columns.
+    def record(self, int[::1] index, double[::1] rate, Py_ssize_t at, Event[::1] events):
+        """The block's moves: t0, t1, length and number of entries.
 
-        Variables and rates of the moves are written to `index` and `rate`, from `at` on.
+        Variables and rates of the moves are written to `index` and `rate`, from `at` on, and events
+        to `events`, as many as it has room for; they count their moves from the block's first.
         """
         cdef:
             Py_ssize_t m, s, e, first
@@ -89,11 +98,13 @@ cdef class Record(Factor):
                             index[at], rate[at] = <int> self.owner[s], self.rates[m, s]
                             at += 1
                 size[m] = at - first
-        m, e = self.n_moves, self.n_events
+            for e in range(min(self.n_events, events.shape[0])):
+                events[e] = Event(
+                    self.et[e], self.ev[e], <short> self.e_from[e], <short> self.e_to[e],
+                    self.emove[e],
+                )
+        m = self.n_moves
         return (
             np.asarray(self.mt0)[:m].tolist(), np.asarray(self.mt1)[:m].tolist(),
             np.asarray(self.mlen)[:m].tolist(), np.asarray(size).tolist(),
-        ), (
-            np.asarray(self.et)[:e], np.asarray(self.ev)[:e], np.asarray(self.e_from)[:e],
-            np.asarray(self.e_to)[:e], np.asarray(self.emove)[:e],
         )

@@ -15,13 +15,14 @@ from chemin.engine._entries cimport Block, Entries, has_row
 
 cdef enum:
     TOGETHER = 129  # flows computed by one reading of the rows: a block of moves, and a direction
-    STRIP = 1024  # columns that are summed up at a time: what is written stays in the first cache
+    ROWS = 8  # rows of A that are read together
+    STRIP = 2048  # columns that are summed up at a time: what is written stays in the cache
 
 
-cdef struct Four:  # rows of A that are read together, and their slots; missing ones count nothing
-    const double *a[4]
-    Py_ssize_t slot[4]
-    double sign[4]
+cdef struct Bunch:  # rows of A that are read together, and their slots; missing ones count nothing
+    const double *a[ROWS]
+    Py_ssize_t slot[ROWS]
+    double sign[ROWS]
     Py_ssize_t count
 
 
@@ -31,65 +32,110 @@ cdef extern from *:
        contracted or reordered: all of them give the same numbers. */
     #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) \\
         && !defined(__SANITIZE_ADDRESS__)
-    __attribute__((target_clones("avx512f", "avx2", "default"), visibility("hidden")))
+    #define CHEMIN_CLONES \\
+        __attribute__((target_clones("avx512f", "avx2", "default"), visibility("hidden")))
+    #else
+    #define CHEMIN_CLONES static
     #endif
-    void chemin_add_four(
-        Py_ssize_t n, const double *a, const double *b, const double *c, const double *d,
-        double wa, double wb, double wc, double wd, double *restrict out)
+
+    /* The sum of eight rows at column j, each times its weight. */
+    #define CHEMIN_SUM(w, x) \\
+        (((w##0 * x(a0) + w##1 * x(a1)) + (w##2 * x(a2) + w##3 * x(a3))) \\
+         + ((w##4 * x(a4) + w##5 * x(a5)) + (w##6 * x(a6) + w##7 * x(a7))))
+    #define CHEMIN_ROWS(a) \\
+        const double *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3], \\
+            *a4 = a[4], *a5 = a[5], *a6 = a[6], *a7 = a[7];
+    #define CHEMIN_WEIGHTS(w, of) \\
+        const double w##0 = of[0], w##1 = of[1], w##2 = of[2], w##3 = of[3], \\
+            w##4 = of[4], w##5 = of[5], w##6 = of[6], w##7 = of[7];
+    #define CHEMIN_ENTRY(a) a[j]
+    #define CHEMIN_SIZE(a) __builtin_fabs(a[j])
+
+    /* out += the rows times their weights. */
+    CHEMIN_CLONES void chemin_add_rows(
+        Py_ssize_t n, const double **a, const double *weight, double *restrict out)
     {
+        CHEMIN_ROWS(a)
+        CHEMIN_WEIGHTS(w, weight)
         for (Py_ssize_t j = 0; j < n; j++)
-            out[j] += (wa * a[j] + wb * b[j]) + (wc * c[j] + wd * d[j]);
+            out[j] += CHEMIN_SUM(w, CHEMIN_ENTRY);
+    }
+
+    /* The same for two sets of weights, with one reading of the rows. */
+    CHEMIN_CLONES void chemin_add_rows_twice(
+        Py_ssize_t n, const double **a, const double *first, const double *second,
+        double *restrict out, double *restrict other)
+    {
+        CHEMIN_ROWS(a)
+        CHEMIN_WEIGHTS(w, first)
+        CHEMIN_WEIGHTS(v, second)
+        for (Py_ssize_t j = 0; j < n; j++) {
+            out[j] += CHEMIN_SUM(w, CHEMIN_ENTRY);
+            other[j] += CHEMIN_SUM(v, CHEMIN_ENTRY);
+        }
+    }
+
+    /* The same, the second time with the absolute values of the rows. */
+    CHEMIN_CLONES void chemin_add_rows_and_sizes(
+        Py_ssize_t n, const double **a, const double *first, const double *second,
+        double *restrict out, double *restrict other)
+    {
+        CHEMIN_ROWS(a)
+        CHEMIN_WEIGHTS(w, first)
+        CHEMIN_WEIGHTS(v, second)
+        for (Py_ssize_t j = 0; j < n; j++) {
+            out[j] += CHEMIN_SUM(w, CHEMIN_ENTRY);
+            other[j] += CHEMIN_SUM(v, CHEMIN_SIZE);
+        }
     }
     """
-    void chemin_add_four(
-        Py_ssize_t n, const double *a, const double *b, const double *c, const double *d,
-        double wa, double wb, double wc, double wd, double *out,
+    void chemin_add_rows(
+        Py_ssize_t n, const double **a, const double *weight, double *out
+    ) nogil
+    void chemin_add_rows_twice(
+        Py_ssize_t n, const double **a, const double *first, const double *second, double *out,
+        double *other,
+    ) nogil
+    void chemin_add_rows_and_sizes(
+        Py_ssize_t n, const double **a, const double *first, const double *second, double *out,
+        double *other,
     ) nogil
 
 
-cdef inline void add_four(
-    Py_ssize_t n, const Four *rows, const double *w, double *out
-) noexcept nogil:
-    """out += w_0 a_0 + ... + w_3 a_3."""
-    chemin_add_four(
-        n, rows.a[0], rows.a[1], rows.a[2], rows.a[3], w[0], w[1], w[2], w[3], out
-    )
-
-
-cdef inline void add_four_sizes(
-    Py_ssize_t n, const Four *rows, const double *w, double *out
-) noexcept nogil:
-    """out += w_0 |a_0| + ... + w_3 |a_3|."""
-    cdef Py_ssize_t j
-    cdef const double *a = rows.a[0]
-    cdef const double *b = rows.a[1]
-    cdef const double *c = rows.a[2]
-    cdef const double *d = rows.a[3]
-    cdef double wa = w[0], wb = w[1], wc = w[2], wd = w[3]
-    for j in range(n):
-        out[j] += (wa * fabs(a[j]) + wb * fabs(b[j])) + (wc * fabs(c[j]) + wd * fabs(d[j]))
+cdef inline bint weigh(const Bunch *rows, const double *x, double *w) noexcept nogil:
+    """w = the rows' signs times their entries of x; whether any is not 0."""
+    cdef Py_ssize_t c
+    cdef bint some = False
+    for c in range(ROWS):
+        w[c] = rows.sign[c] * x[rows.slot[c]] if c < rows.count else 0.0
+        some = some or w[c] != 0.0
+    return some
 
 
 cdef void _add(
-    Four *rows, Py_ssize_t length, Py_ssize_t count, const double **x, Py_ssize_t at, double **out,
+    Bunch *rows, Py_ssize_t length, Py_ssize_t count, const double **x, Py_ssize_t at, double **out,
     bint sizes,
 ) noexcept nogil:
-    """Some rows, at most four, times their entries of each x, to a strip of each out."""
-    cdef Py_ssize_t k, c
-    cdef double w[4]
-    for c in range(rows.count, 4):
+    """Some rows times their entries of each x, to a strip of each out; two x at a time."""
+    cdef Py_ssize_t k, c, waiting = -1
+    cdef double w[ROWS]
+    cdef double v[ROWS]
+    for c in range(rows.count, ROWS):
         rows.a[c] = rows.a[0]
+    if sizes:
+        weigh(rows, x[0], w)
+        for c in range(ROWS):
+            v[c] = fabs(w[c])
+        chemin_add_rows_and_sizes(length, rows.a, w, v, out[0] + at, out[1] + at)
+        return
     for k in range(count):
-        for c in range(4):
-            w[c] = rows.sign[c] * x[k][rows.slot[c]] if c < rows.count else 0.0
-        if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0 and w[3] == 0.0:
-            continue
-        if sizes and k == count - 1:
-            for c in range(4):
-                w[c] = fabs(w[c])
-            add_four_sizes(length, rows, w, out[k] + at)
-        else:
-            add_four(length, rows, w, out[k] + at)
+        if waiting < 0:
+            waiting = k if weigh(rows, x[k], w) else -1
+        elif weigh(rows, x[k], v):
+            chemin_add_rows_twice(length, rows.a, w, v, out[waiting] + at, out[k] + at)
+            waiting = -1
+    if waiting >= 0:
+        chemin_add_rows(length, rows.a, w, out[waiting] + at)
 
 
 cdef class System:
@@ -186,13 +232,14 @@ cdef class System:
     ) noexcept nogil:
         """The part of `_spread` that belongs to group g, from out_k[first] on.
 
-        Four rows at a time, in strips. `sizes`: the last of the vectors takes |A| |S| instead.
+        ROWS rows at a time, in strips. `sizes`: there are two vectors, both the same, and the
+        second takes |A| |S| instead.
         """
         cdef:
             Py_ssize_t s, i, k, c, strip, at, length, n_groups = self.G.n_groups
             Py_ssize_t n = self.rank if self.rank else self.offset[g + 1] - self.offset[g]
             const Block *block
-            Four rows
+            Bunch rows
         for k in range(count):
             memset(out[k] + first, 0, n * sizeof(double))
         for strip in range((n + STRIP - 1) // STRIP):
@@ -209,7 +256,7 @@ cdef class System:
                 rows.a[c], rows.slot[c] = block.a + self.p[i] * block.width + at, s
                 rows.sign[c] = self.sign[i]
                 rows.count += 1
-                if rows.count == 4:
+                if rows.count == ROWS:
                     _add(&rows, length, count, x, first + at, out, sizes)
                     rows.count = 0
             if rows.count:

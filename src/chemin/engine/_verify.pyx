@@ -18,7 +18,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from chemin.engine._blas cimport dot, gemm_t
+from chemin.engine._blas cimport dot, gemm_t, gemv_t
 from chemin.engine._entries cimport has_row
 from chemin.engine._loop cimport Loop
 
@@ -343,9 +343,11 @@ cdef class Core(Loop):
     ) noexcept nogil:
         """Whether variable i stays inside its reach at the breakpoints between a and b."""
         cdef Py_ssize_t j
+        cdef double *x = &self.work[0]
         self._row(i, &self.v[0])
+        gemv_t(&self.DZ[a + 1, 0], self.cap, b - a - 1, self.ns, 1.0, &self.v[0], 0.0, x)
         for j in range(a + 1, b):
-            self._judge(i, j, t0, h[i] - self.sigma[i] * dot(self.ns, &self.v[0], &self.DZ[j, 0]))
+            self._judge(i, j, t0, h[i] - self.sigma[i] * x[j - a - 1])
 
     cdef void _judge(self, Py_ssize_t i, Py_ssize_t j, double t0, double x) noexcept nogil:
         """Whether variable i is inside its reach at breakpoint j; x: its residual but for r."""

@@ -29,8 +29,9 @@ cdef class WorkingSet(Record):
         double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_size, w_sigma
         double[::1] hw, hd, hj  # h, h', and h' along a jump
         double[:, ::1] GW, HG  # rows of G, by slots; those of the block's start times H0
+        Py_ssize_t n_gathered  # rows of GW that belong to the slots of the block's start
         double[::1] column
-        double[::1] full, weighted  # z' of all slots, the emptied ones too; their roots
+        double[::1] full  # z' of all slots, the emptied ones too
         double largest, size  # of `full`: the largest, and the sum with the roots
         # residuals of the rows at the start and at every breakpoint; where a row is younger than
         # that: the first breakpoint that it knows, the slot that it left and the level before

@@ -42,7 +42,7 @@ cdef class WorkingSet(Record):
         if not super().reserve(cap):
             return False
         self.slot_row, self.left_at = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
-        self.left_from, self.full, self.weighted = (np.zeros(self.cap) for _ in range(3))
+        self.left_from, self.full = np.zeros(self.cap), np.zeros(self.cap)
         self.tied, self.first_row = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
         return True
 
@@ -50,7 +50,7 @@ cdef class WorkingSet(Record):
         """Room for `need` rows."""
         if need <= self.wcap and self.GW.shape[1] == self.cap:
             return
-        self.wcap = max(need, self.wcap)
+        self.wcap, self.n_gathered = max(need, self.wcap), 0
         self.GW = np.zeros((self.wcap, self.cap))
         self.HG, self.history = None, np.zeros((self.bcap + 1, self.wcap))
         self.w_born, self.w_from = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
@@ -65,14 +65,15 @@ cdef class WorkingSet(Record):
     # ------------------------------------------------------------------ the watch list
 
     def urgency(self, const double[::1] h, const double[::1] rate, double way):
-        """For every pinned variable, about how soon it may block; infinite for the free.
+        """For every pinned variable, about how soon it may block; infinite for the free. And how
+        many must be watched.
 
         Verification is for variables that have a row: those of the border are to be watched, as are
         those that stand at a corner at which the last block has ended.
         """
         cdef:
             double[::1] out = np.empty(self.N)
-            Py_ssize_t i, j
+            Py_ssize_t i, j, at_once = 0
             double typical = 0.0, low, high
         with nogil:
             for i in range(self.N):
@@ -94,30 +95,37 @@ cdef class WorkingSet(Record):
                     or self.off_hi[i] < INFINITY
                 ):
                     out[i] = -INFINITY
-        return np.asarray(out)
+                at_once += out[i] <= 0.0
+        return np.asarray(out), at_once
 
     def gauge(
-        self, const double[::1] z, const double[::1] size, double shrunk,
-        const double[::1] linear, const double[::1] edge,
+        self, const double[::1] z, const double[::1] size, double fresh,
+        const double[::1] q, const double[::1] r, const double[::1] edge,
     ):
         """How precisely residuals and z can and must be known at the present t, from here on.
 
-        |M| |z| is `shrunk` times `size`; for the border, which may have begun at z = 0, it is
-        computed. `linear` is q + t r, and `edge` what the border makes of the box of one variable.
-        Returns the smallest unit, and the largest round-off of a residual in its unit.
+        |M| |z| was `size` when the sum of |z| was `fresh`, and goes about as that does; for the
+        border, which may have begun at z = 0, it is computed. q + t r is the linear term, and
+        `edge` what the border makes of the box of one variable. Returns the smallest unit, and the
+        largest round-off of a residual in its unit.
         """
         cdef:
             Py_ssize_t i, e, n = self.n_rows
-            double total, unit, scale, tol, least = INFINITY, worst = 0.0
+            double total, unit, scale, tol, least = INFINITY, worst = 0.0, shrunk = 0.0
             double[::1] terms = np.zeros(self.nb)
         with nogil:
             self.coarsest = 0.0
             for i in range(n):
                 if z[i] != 0.0:
+                    shrunk += fabs(z[i])
                     for e in range(self.nb):
                         terms[e] += fabs(self.border[i, e] * z[i])
+            for i in range(n, self.N):
+                shrunk += fabs(z[i])
+            shrunk /= fresh
             for i in range(self.N):
-                total = (shrunk * size[i] if i < n else terms[i - n]) + fabs(linear[i])
+                total = shrunk * size[i] if i < n else terms[i - n]
+                total += fabs(q[i] + self.t * r[i])
                 unit = fabs(self.unit_value[i] + self.t * self.unit_slope[i])
                 scale = total
                 if self.has_unit[i]:  # one that vanishes measures nothing: 1 stands for it
@@ -151,9 +159,10 @@ cdef class WorkingSet(Record):
     def watch(self, const Py_ssize_t[::1] variables, const double[::1] h, Py_ssize_t urgent):
         """Begin a block, looking at these pinned variables, of which the first are urgent.
 
-        Those are likely to enter: H0 is multiplied by all their rows at once.
+        Those are likely to enter: H0 is multiplied by all their rows at once. A block that is
+        walked again has its rows still.
         """
-        cdef Py_ssize_t i, w
+        cdef Py_ssize_t i, w, gathered, solved = self.n_solved
         self._reserve_rows(len(variables) + self.ucap + 1)
         if self.pins_move:
             self.span = self.system.stairs.span(self.t)
@@ -161,6 +170,7 @@ cdef class WorkingSet(Record):
             boxed, z = np.asarray(self.in_box) != 0, self.precision * np.asarray(self.box)
             self.blur = np.where(boxed, z, self.coarsest)
         self.nw = len(variables)
+        gathered = min(self.nw, self.n_gathered)
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
         self.n_cornered = self.n_tied = self.n_emptied = 0
         self.n_begun = self.ns
@@ -175,20 +185,36 @@ cdef class WorkingSet(Record):
                     self._note_slot(w)
             for w in range(self.nw):
                 i = variables[w]
+                if w < gathered and self.w_var[w] != i:
+                    gathered = w
                 self.w_born[w] = -1
                 self._new_row(w, i, h[i])
-                self._row(i, &self.GW[w, 0])
+                if w >= gathered:
+                    self._row(i, &self.GW[w, 0])
                 if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
                     self.cornered[self.n_cornered] = w
                     self.n_cornered += 1
         self._keep_history()
+        self.n_gathered = self.nw
         self.prepare()
-        self.n_solved = 0
-        if self.ns >= MANY:
+        if self.wary or gathered == 0:  # H0 is another
+            solved = 0
+        self.n_solved = min(solved, gathered)
+        if self.ns >= MANY and self.n_solved < min(urgent, self.nw):
             if self.HG is None:
                 self.HG = np.zeros((self.wcap, self.cap))
             with nogil:
                 self._solve_rows(min(urgent, self.nw), &self.GW[0, 0], &self.HG[0, 0])
+
+    def load(self, stair, z, double t, double way, H):
+        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero."""
+        self.n_gathered = 0
+        super().load(stair, z, t, way, H)
+
+    def commit(self):
+        """H0 takes the block's changes, and empty slots go."""
+        self.n_gathered = 0
+        super().commit()
 
     cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
         """H0 times row w, if it is known."""
@@ -262,9 +288,8 @@ cdef class WorkingSet(Record):
         cdef const double *r = &self.w_r[0]
         for s in range(self.ns):
             self.full[s] = self.zd[s] + self.coast[s]
-            self.weighted[s] = self.root[self.owner[s]]
         self.largest = largest_size(self.ns, &self.full[0])
-        self.size = sum_of_sizes(self.ns, &self.weighted[0], &self.full[0])
+        self.size = self._size(&self.full[0])
         gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.full[0], 0.0, hd)
         for w in range(self.nw):
             hd[w] = -(sigma[w] * hd[w] + r[w] * way)
@@ -316,11 +341,7 @@ cdef class WorkingSet(Record):
 
     cdef double _size(self, const double *z) noexcept nogil:
         """A bound on |G| |z|, divided by the root of its row."""
-        cdef double total = 0.0
-        cdef Py_ssize_t s
-        for s in range(self.ns):
-            total += self.root[self.owner[s]] * fabs(z[s])
-        return total
+        return sum_of_sizes(self.ns, &self.slot_root[0], z)
 
     # ------------------------------------------------------------------ corners
 
@@ -354,10 +375,13 @@ cdef class WorkingSet(Record):
     cdef void _slot_corners(self, Py_ssize_t first, int side) noexcept nogil:
         cdef Py_ssize_t s, i
         cdef double below, above, t = self.t
+        cdef double blurred = max(self.precision, self.coarsest)  # boxes are at most 1
         for s in range(self.ns):
-            i = self.owner[s]
             below = self.zs[s] - self.lo[s] - t * self.los[s]
             above = self.hi[s] + t * self.his[s] - self.zs[s]
+            if min(below, above) > blurred and s != first:
+                continue
+            i = self.owner[s]
             if (min(below, above) > self.blur[i] and s != first) or self.slot_var[s] < 0:
                 continue
             if below <= self.blur[i] or (s == first and side < 0):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..problems import Certificate, Problem
 from ..problems.staircase import Floats, Ints
-from .follow import DEFAULT_RANGE, carry_on
+from .follow import DEFAULT_RANGE, ONE_THREAD, carry_on
 from .reasons import CHANCE, End, Reason
 from .tolerances import LOWEST
 from .trace import Trace
@@ -49,6 +49,11 @@ def audited(
     `carry_on`.
     """
     limits: dict[str, Any] = {"stop": stop, "max_events": max_events, "verbose": verbose}
+    with ONE_THREAD:  # certificates too: their products are no larger
+        return _audited(problem, walk, limits)
+
+
+def _audited(problem: Problem, walk: Callable[..., Trace], limits: dict[str, Any]) -> Trace:
     first = certified(problem, walk(**limits))
     if first.end.reason not in CHANCE:
         return first

@@ -20,11 +20,11 @@ from .rescue import Helper, check_sight
 from .trace import Recorder
 
 # The sizes of blocks; tests make them small, so that every branch is taken on small problems.
-BLOCK = 64  # steps between two verifications, at most
+BLOCK = 48  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
-WATCH = 96  # pinned variables that a block looks at, at least
+WATCH = 80  # pinned variables that a block looks at, at least
 LONG_ROWS = 4000  # variables: from here on twice as many of both
-SHORT_ROWS, SHORT = 1500, 48  # below so many, no more steps than this: verification is cheap
+SHORT_ROWS, WIDER = 1500, 1.2  # below so many, times as many are watched: a row costs little
 FEW_ROWS = 512  # variables, none of a border: below, at most so many:
 FEWER_STEPS, FEWER_WATCHED = 32, 64
 DEEP = 64  # columns of a factor: from here on fewer steps too, for nothing is gained by more
@@ -61,7 +61,7 @@ class BlockWalker:
         longer = 2 if len(system) >= LONG_ROWS else 1
         self.most, self.least = longer * BLOCK, longer * WATCH
         if len(system) < SHORT_ROWS:
-            self.most = min(self.most, SHORT)
+            self.least = int(WIDER * self.least)
         few = len(system) < FEW_ROWS and len(system) == system.coupling.n_rows
         if few:
             self.most, self.least = min(BLOCK, FEWER_STEPS), min(WATCH, FEWER_WATCHED)
@@ -163,7 +163,7 @@ class BlockWalker:
     def watch_more(self, watched: Ints, missed: Ints) -> Ints:
         """Those watched, and those that verification has found beyond a corner."""
         self.watching = int(MORE * self.watching)
-        return np.concatenate([missed, np.setdiff1d(watched, missed)])
+        return np.concatenate([watched, missed])
 
     def be_careful(self, blocks: int, afresh: bool) -> None:
         """Refined solves for so many blocks; `afresh`: with inverses after frail pivots too."""
@@ -183,8 +183,9 @@ class BlockWalker:
         self.passed += core.n_events
         self.progress(core.t, self.passed, self.helper.events)
         if recorder.system is not None:
-            room = recorder.room(core.most_entries())
-            moves, events = core.record(*room, recorder.entries)
+            index, rate = recorder.room(core.most_entries())
+            events = recorder.room_for_events(core.n_events)
+            moves = core.record(index, rate, recorder.entries, events)
         core.commit()
         self.stair = core.stairs.copy()
         self.z = core.positions()
@@ -250,26 +251,26 @@ class BlockWalker:
 
     def gauge(self) -> None:
         """How precisely everything is known here; |M| |z| goes about as the multipliers do."""
-        system, t = self.system, self.core.t
-        shrunk = float(np.abs(self.z).sum()) / self.fresh_z
-        linear = system.q + t * system.r
-        _, self.floor = self.core.gauge(self.z, self.size, shrunk, linear, self.edge)
-        self.core.tiny_t = max(self.nought, system.blind_below(self.core.tolerance))
+        system, core = self.system, self.core
+        _, self.floor = core.gauge(self.z, self.size, self.fresh_z, system.q, system.r, self.edge)
+        core.tiny_t = self.nought
+        if system.stairs.closing:
+            core.tiny_t = max(self.nought, system.blind_below(core.tolerance))
         if self.guard:
-            check_sight(system.in_margins(self.floor, t))
+            check_sight(system.in_margins(self.floor, core.t))
 
     def choose(self, way: float) -> Ints:
         """The pinned variables that may block soon, the first of them first.
 
         The direction is refined on the way.
         """
-        soon = self.core.urgency(self.h, self.core.refine(way), way)
+        soon, at_once = self.core.urgency(self.h, self.core.refine(way), way)
         n_pinned = len(self.stair) - self.core.ns
-        size = max(self.watching, int(np.count_nonzero(soon <= 0.0)))
+        size = max(self.watching, at_once)
         if size >= n_pinned:
-            return np.argsort(soon)[:n_pinned]
-        some = np.argpartition(soon, size)[:size]
-        return some[np.argsort(soon[some])]
+            return soon.argsort()[:n_pinned]
+        some = soon.argpartition(size)[:size]
+        return some[soon[some].argsort()]
 
     # ------------------------------------------------------------------ rescue
 

@@ -94,7 +94,8 @@ class Ground:
         self.H = 0.5 * (H + H.T)
         self.walk = walk = Walk(system, stair, z, self.h, self.H)
         walk.least, walk.rounding = tol.PRECISION, tol.ROUNDING
-        walk.gauge(z, system.coupling.magnitude(z), 1.0, system.q, np.zeros(len(z)))
+        size, total = system.coupling.magnitude(z), float(np.abs(z).sum()) or 1.0
+        walk.gauge(z, size, total, system.q, system.r, np.zeros(len(z)))
         walk.still, walk.aside, walk.down_first = tol.VANISHING, tol.ASIDE, tol.DOWN_FIRST
         walk.doubt = walk.doubt_refined = tol.DOUBT_REFINED  # the inverse is fresh
         walk.singular, walk.indefinite = tol.NIL, tol.INDEFINITE

@@ -23,6 +23,13 @@ from numpy.typing import NDArray
 from ..problems.staircase import Floats, Ints
 
 
+def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """The numbers from first_k up to last_k, k after k; and k beside each of them."""
+    size = last - first
+    which = np.repeat(np.arange(len(size)), size)
+    return which, np.arange(len(which)) + np.repeat(first - np.cumsum(size) + size, size)
+
+
 @dataclass(frozen=True)
 class Moves(ABC):
     """All moves of one walk; t never turns back."""
@@ -89,6 +96,11 @@ class Moves(ABC):
         rows = phi[self.entries(j)]
         return lambda parts: self.change(j, parts) @ rows
 
+    def all_ends(self, first: Ints, last: Ints) -> Floats:
+        """`ends` of several stretches of moves, one after the other."""
+        spans = zip(first.tolist(), last.tolist())
+        return np.concatenate([self.ends(slice(a, b)) for a, b in spans])
+
     def largest_changes(self, among: NDArray[np.bool_]) -> Floats:
         """The largest change of any of the chosen variables in each move, from end to end."""
         size = np.abs(self.ends(slice(0, len(self))))
@@ -128,11 +140,7 @@ class StraightMoves(Moves):
         """All entries of all moves at once, where `_paces` says all there is to know."""
         if type(self).change not in (StraightMoves.change, ProjectiveMoves.change):
             return super().advance_all(z, columns, moves, parts)
-        size = self.pointer[moves + 1] - self.pointer[moves]
-        which = np.repeat(np.arange(len(moves)), size)
-        entry = np.arange(len(which)) + np.repeat(
-            self.pointer[moves] - np.cumsum(size) + size, size
-        )
+        which, entry = ranges(self.pointer[moves], self.pointer[moves + 1])
         z[self.index[entry], columns[which]] += self._paces(moves, parts)[which] * self.rate[entry]
 
     def ends(self, moves: slice) -> Floats:
@@ -140,6 +148,14 @@ class StraightMoves(Moves):
         entries = slice(self.pointer[first], self.pointer[last])
         size = np.diff(self.pointer[first : last + 1])
         return self.rate[entries] * np.repeat(self.length[moves], size)
+
+    def all_ends(self, first: Ints, last: Ints) -> Floats:
+        if type(self).ends is not StraightMoves.ends:
+            return super().all_ends(first, last)
+        _, entry = ranges(self.pointer[first], self.pointer[last])
+        _, move = ranges(first, last)
+        size = self.pointer[move + 1] - self.pointer[move]
+        return self.rate[entry] * np.repeat(self.length[move], size)
 
     def final_rate(self, j: int) -> Floats:
         return self.rate[self.part(j)]
@@ -325,4 +341,4 @@ KINDS: dict[str, type[Moves]] = {
 }
 
 
-__all__ = ["KINDS", "Moves", "ProjectiveMoves", "RationalMoves", "StraightMoves"]
+__all__ = ["KINDS", "Moves", "ProjectiveMoves", "RationalMoves", "StraightMoves", "ranges"]

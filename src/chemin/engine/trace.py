@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
-from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves
+from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves, ranges
 from .reasons import End, Reason, StopWalk
 from .tolerances import NOTHING, UNSEEN
 
@@ -129,9 +129,14 @@ class Recorder:
             return False
         above = np.maximum(self.z, after) - system.stairs.value[:, 1]
         asks = system.boxed | (above > NOTHING * pull)
-        terms = system.coupling.magnitude(self.z) + system.coupling.magnitude(change)
-        least = np.maximum(NOTHING * pull, UNSEEN * terms)
-        return bool(np.any(np.abs(system.coupling.dot(change)[asks]) > least[asks]))
+        moved, coupling = np.abs(system.coupling.dot(change)), system.coupling
+
+        def seen(terms: Floats) -> bool:
+            return bool(np.any((moved > np.maximum(NOTHING * pull, UNSEEN * terms))[asks]))
+
+        # What is seen beside a bound on the terms needs no product with the matrix.
+        sizes = np.abs(self.z) + np.abs(change)
+        return seen(coupling.bound(sizes)) or seen(coupling.magnitude(sizes))
 
     def _alone(self, i: int, moved: float, pull: float, t0: float) -> bool:
         """Whether one multiplier that moves, the others being 0, is seen by its own residual."""
@@ -151,25 +156,25 @@ class Recorder:
         if self.max_events is not None and self.passed >= self.max_events:
             raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
-    def extend(self, moves: tuple[Any, ...], events: tuple[Any, ...], z: Floats) -> None:
-        """A block of moves, written already, and events, by columns, and z after it; events count
-        their moves from the block's first.
+    def room_for_events(self, count: int) -> NDArray[Any]:
+        """Where the next `count` events go, or as many of them as are asked for."""
+        left = count if self.max_events is None else self.max_events - self.passed
+        return np.empty(min(count, left), dtype=EVENT)
+
+    def extend(self, moves: tuple[Any, ...], events: NDArray[Any], z: Floats) -> None:
+        """A block of moves, written already, its events, which count their moves from the block's
+        first, and z after it.
         """
         offset = len(self.moves[0])
         self._add(*moves)
         last, made = self.states[-1][0] if self.states else 0, len(self.moves[0])
         if made - last >= CHECKPOINT // 2:
             self.states.append((made, z))
-        count = len(events[0])
-        room = count if self.max_events is None else min(count, self.max_events - self.passed)
-        new = np.empty(room, dtype=EVENT)
-        for name, column in zip(EVENT.names or (), events):
-            new[name] = column[:room]
-        new["move"] += offset
-        self.events.append(new)
-        self.passed += room
+        events["move"] += offset
+        self.events.append(events)
+        self.passed += len(events)
         if self.max_events is not None and self.passed >= self.max_events:
-            self._keep(max(int(new["move"][-1]), 1))
+            self._keep(max(int(events["move"][-1]), 1))
             raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
     def _keep(self, count: int) -> None:
@@ -449,6 +454,20 @@ class Trace:
             entry = np.concatenate([np.arange(len(z)), index])
             z[:] = np.bincount(entry, np.concatenate([z, steps]))
 
+    def _leap_all(self, z: Floats, first: Ints, last: Ints) -> None:
+        """`_leap` of each row of z, from before move `first` to before move `last` of its own."""
+        pointer = self.moves.pointer
+        row, entry = ranges(pointer[first], pointer[last])
+        index, steps = self.moves.index[entry], self.moves.all_ends(first, last)
+        at, event = ranges(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
+        if len(event):
+            k, to, move = self._pinned[0][event], self._pinned[1][event], self._pinned_move[event]
+            z[at, k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
+            since = np.zeros(z.shape, dtype=np.intp)
+            since[at, k] = pointer[move]  # the last one counts, here and above
+            steps[entry < since[row, index]] = 0.0
+        np.add.at(z.reshape(-1), z.shape[1] * row + index, steps)  # z is one array, by rows
+
     def states(self) -> Iterator[Floats]:
         """z before each move and after the last; to be read at once, and not to be changed."""
         if self._small:
@@ -550,6 +569,12 @@ class Trace:
             return self._from_kept(t, move)
         known = self._known if once else self._checkpoints
         nearest = np.searchsorted([made for made, _ in known], move, side="right") - 1
+        if once:
+            begun = np.array([known[k][0] for k in nearest])
+            if np.sum(self.moves.pointer[move] - self.moves.pointer[begun]) <= KEPT:
+                states = np.array([known[k][1] for k in nearest])
+                self._leap_all(states, begun, move)
+                return self._advanced(states.T.copy(), t, move)
         z, at = self.z_start, -1
         for k in np.argsort(move, kind="stable"):
             j, (made, state) = int(move[k]), known[nearest[k]]

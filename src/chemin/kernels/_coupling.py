@@ -130,6 +130,12 @@ class Bordered(ABC):
         top = size * self._magnitude(size * core) + np.abs(self.border) @ edge
         return np.concatenate([top, np.abs(self.border).T @ core])
 
+    def bound(self, z: Floats) -> Floats:
+        """No less than `magnitude`, without a product with A."""
+        core, edge, root = np.abs(z[: self.n_rows]), np.abs(z[self.n_rows :]), self.root
+        own, border = root[: self.n_rows], np.abs(self.border)
+        return np.concatenate([own * (own @ core) + border @ edge, border.T @ core])
+
     def block(self, rows: Ints, cols: Ints) -> Floats:
         """G[rows, cols]."""
         r, c = rows < self.n_rows, cols < self.n_rows

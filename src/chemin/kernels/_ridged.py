@@ -50,6 +50,9 @@ class Ridged:
     def magnitude(self, z: Floats) -> Floats:
         return self.inner.magnitude(z) + self.ridge * np.abs(z)
 
+    def bound(self, z: Floats) -> Floats:
+        return self.inner.bound(z) + self.ridge * np.abs(z)
+
     def block(self, rows: Ints, cols: Ints) -> Floats:
         out = self.inner.block(rows, cols)
         if rows is cols:

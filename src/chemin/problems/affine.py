@@ -27,13 +27,16 @@ class Affine:
     def __mul__(self, factor: Any) -> Affine:
         """A multiple. A product of two that move would not be affine."""
         o = affine(factor)
-        if np.any(o.rate) and np.any(self.rate):
+        if o.moves and self.moves:
             raise ValueError("a product of two moving numbers is not affine")
         # What stands still has no rate, even where it is infinite.
-        moves = self.rate * o.value if np.any(self.rate) else 0.0
-        return Affine(
-            self.value * o.value, moves + (self.value * o.rate if np.any(o.rate) else 0.0)
-        )
+        rate = self.rate * o.value if self.moves else 0.0
+        return Affine(self.value * o.value, rate + (self.value * o.rate if o.moves else 0.0))
+
+    @property
+    def moves(self) -> bool:
+        rate = self.rate
+        return rate != 0.0 if isinstance(rate, float) else bool(np.any(rate))
 
     def __neg__(self) -> Affine:
         return Affine(-self.value, -self.rate)

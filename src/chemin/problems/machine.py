@@ -133,9 +133,17 @@ class KernelMachine(Problem):
 
     def share(self, given: dict[str, Any]) -> Any:
         """Which part of all losses the objective amounts to: what a term costs, where one does."""
+        if self._free_of_charge:
+            return 1.0
         costs = [affine(term.cost) for term in self._declared(given).terms]
         costs = [cost for cost in costs if np.any(cost.value) or np.any(cost.rate)]
         return 1.0 if not costs else costs[0] if np.any(costs[0].rate) else costs[0].value
+
+    @cached_property
+    def _free_of_charge(self) -> bool:
+        """Whether no term costs anything, as an intercept."""
+        costs = [affine(term.cost) for term in self.rows.terms]
+        return not any(np.any(cost.value) or np.any(cost.rate) for cost in costs)
 
     def margin_unit(self, given: dict[str, Any]) -> Any:
         """What margins are measured by. Without a target: what a mean multiplier adds to f at its
@@ -299,6 +307,7 @@ class KernelMachine(Problem):
 
     def _declared(self, given: dict[str, Any]) -> Rows:
         """The rows at these parameters: numbers, or arrays with an entry for each column."""
+        given = {name: _once(value) for name, value in given.items()}
         return self.declare(self.y[:, None], self.given | given)
 
     def _parameters(self, t: Floats) -> tuple[Floats, dict[str, Floats]]:
@@ -587,6 +596,13 @@ class KernelMachine(Problem):
     def spec(self) -> dict[str, Any]:
         fixed = {"along": self.parameter, "lambda_": self.lambda_, "intercept": self.intercept}
         return fixed | self.given
+
+
+def _once(value: Any) -> Any:
+    """What is the same in all columns, once for all of them: rows then have one column, too."""
+    if isinstance(value, np.ndarray) and len(value) and np.all(value == value[0]):
+        return value[:1]
+    return value
 
 
 def best_constant(

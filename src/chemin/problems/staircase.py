@@ -68,15 +68,13 @@ class Staircases:
     @classmethod
     def stack(cls, *parts: Staircases) -> Staircases:
         """The staircases of several groups of variables, one group after the other."""
-        width = max(p.value.shape[1] for p in parts)
-
-        def pad(table: Floats, filler: float) -> Floats:
-            return np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=filler)
-
-        return cls(
-            np.vstack([pad(p.value, np.inf) for p in parts]),
-            np.vstack([pad(p.slope, 0.0) for p in parts]),
-        )
+        shape = sum(map(len, parts)), max(p.value.shape[1] for p in parts)
+        value, slope, at = np.full(shape, np.inf), np.zeros(shape), 0
+        for p in parts:
+            there = slice(at, at + len(p)), slice(p.value.shape[1])
+            value[there], slope[there] = p.value, p.slope
+            at += len(p)
+        return cls(value, slope)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -97,6 +95,11 @@ class Staircases:
         """
         value, slope = self.value[:, ::2], np.abs(self.slope[:, ::2])
         return np.where((value == 0) & (slope > 0), slope, np.inf).min(axis=1)
+
+    @cached_property
+    def closing(self) -> bool:
+        """Whether any tread vanishes with t."""
+        return bool(np.isfinite(self.vanishing).any())
 
     @cached_property
     def _still_span(self) -> Floats:
@@ -128,7 +131,12 @@ class Staircases:
 
     def frozen(self, t: float) -> Staircases:
         """The same staircases, standing still where they are at t."""
-        return Staircases(self.value + t * self.slope, np.zeros_like(self.slope))
+        out = Staircases(self.value + t * self.slope, np.zeros_like(self.slope))
+        known: dict[str, Any] = {"moving_pins": False, "closing": False}
+        if not self.moving_pins:
+            known["_still_span"] = self._still_span
+        out.__dict__.update(known)
+        return out
 
 
 def endless_tread(n: int = 1) -> Staircases:
@@ -177,7 +185,9 @@ class StaircaseSystem:
         q, stairs = self.q + t * self.r, self.stairs.frozen(t)
         unit = self.units(t), np.zeros(len(self))
         still = {"coupling": self._ridged(t), "soft": None}
-        return replace(self, q=q, r=e, stairs=stairs, unit=unit, **still)
+        out = replace(self, q=q, r=e, stairs=stairs, unit=unit, **still)
+        out.__dict__.update(measured=self.measured, unit_moves=False)
+        return out
 
     def tangent(self, z: Floats, t: float) -> StaircaseSystem:
         """A system without ramps that is the same at t, for all z, and to first order at (z, t)."""
