@@ -250,16 +250,16 @@ def test_saved_and_loaded(case, tmp_path):
 
 
 @every_case
-@pytest.mark.parametrize("fraction", [0.05, 0.5])
-def test_a_limit_of_events(case, fraction):
+@pytest.mark.parametrize("limit", [1, 2, 3, "half"])
+def test_a_limit_of_events(case, limit):
     """Oracle: the whole path, of which this is the beginning; and the certificate."""
     X, y = make_data(case)
     whole = case(X, y, kernel="rbf", gamma=0.3)
-    limit = max(3, int(fraction * whole.n_events))
+    limit = whole.n_events // 2 if limit == "half" else limit
     part = case(X, y, kernel="rbf", gamma=0.3, max_events=limit)
     assert not part.complete and "max_events" in part.reason and str(limit) in part.reason
-    assert 0 < part.n_events <= limit
-    np.testing.assert_allclose(part.breakpoints, whole.breakpoints[: len(part)], rtol=1e-12)
+    assert part.n_events == limit and part.start == pytest.approx(whole.start, rel=1e-12)
+    np.testing.assert_allclose(part.breakpoints, whole.breakpoints[:limit], rtol=1e-12)
     assert abs(part.stop - whole.start) <= abs(whole.stop - whole.start)
     assert_exact(part)
     with pytest.raises(ValueError, match="max_events"):

@@ -17,7 +17,7 @@ from . import _loop, _verify  # type: ignore[attr-defined]
 from . import tolerances as tol
 from .reasons import Reason, StuckError
 from .rescue import Helper, check_sight
-from .trace import Recorder
+from .trace import EVENT, Recorder
 
 # The sizes of blocks; tests make them small, so that every branch is taken on small problems.
 BLOCK = 48  # steps between two verifications, at most
@@ -184,7 +184,7 @@ class BlockWalker:
         self.progress(core.t, self.passed, self.helper.events)
         if recorder.system is not None:
             index, rate = recorder.room(core.most_entries())
-            events = recorder.room_for_events(core.n_events)
+            events = np.empty(core.n_events, dtype=EVENT)
             moves = core.record(index, rate, recorder.entries, events)
         core.commit()
         self.stair = core.stairs.copy()

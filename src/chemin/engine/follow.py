@@ -318,7 +318,7 @@ class Walk:
     ) -> Trace:
         """From a solution to the stop, and what ended the walk."""
         system = self.system
-        recorder = recorder_of(system)(system, z, t, self.max_events)
+        recorder = recorder_of(system)(system, z, t, self.max_events, from_top=self.from_top)
         t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)

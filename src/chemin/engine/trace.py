@@ -42,9 +42,14 @@ class Recorder:
         z: Floats | None = None,
         t: float = 0.0,
         max_events: int | None = None,
+        *,
+        from_top: bool = False,
     ) -> None:
-        """Of a walk that begins at z and t; without a system, of one whose moves are not kept."""
-        self.system, self.max_events = system, max_events
+        """Of a walk that begins at z and t; without a system, of one whose moves are not kept.
+
+        `from_top`: what comes before something happens is not kept, and its events do not count.
+        """
+        self.system, self.max_events, self.from_top = system, max_events, from_top
         if system is not None:
             box = system.boxes(t, system.stairs.span(t))
             self.box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
@@ -60,15 +65,21 @@ class Recorder:
     def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
         if self.system is None:
             return
-        index = np.flatnonzero(z).astype(np.int32)
-        self._write(index, z[index])
-        self._add([t0], [t1], [length], [len(index)])
+        self._record(t0, t1, z, length)
+        self._end_after_max_events()
 
     def mend(self, t: float, z: Floats) -> None:
         """A correction of round-off: a jump in which nothing happens."""
+        if self.system is None:
+            return
         first = self.first
-        self.move(t, t, z, 1.0)
+        self._record(t, t, z, 1.0)
         self.first = first
+
+    def _record(self, t0: float, t1: float, z: Floats, length: float) -> None:
+        index = np.flatnonzero(z).astype(np.int32)
+        self._write(index, z[index])
+        self._add([t0], [t1], [length], [len(index)])
 
     def room(self, count: int) -> tuple[NDArray[np.int32], Floats]:
         """Where the entries of the next moves go, from `entries` on: room for so many of them.
@@ -153,13 +164,6 @@ class Recorder:
         event = (t, variable, origin, target, len(self.moves[0]))
         self.events.append(np.array([event], dtype=EVENT))
         self.passed += 1
-        if self.max_events is not None and self.passed >= self.max_events:
-            raise StopWalk(Reason.MAX_EVENTS(self.max_events))
-
-    def room_for_events(self, count: int) -> NDArray[Any]:
-        """Where the next `count` events go, or as many of them as are asked for."""
-        left = count if self.max_events is None else self.max_events - self.passed
-        return np.empty(min(count, left), dtype=EVENT)
 
     def extend(self, moves: tuple[Any, ...], events: NDArray[Any], z: Floats) -> None:
         """A block of moves, written already, its events, which count their moves from the block's
@@ -173,17 +177,31 @@ class Recorder:
         events["move"] += offset
         self.events.append(events)
         self.passed += len(events)
-        if self.max_events is not None and self.passed >= self.max_events:
-            self._keep(max(int(events["move"][-1]), 1))
-            raise StopWalk(Reason.MAX_EVENTS(self.max_events))
+        self._end_after_max_events()
+
+    def _end_after_max_events(self) -> None:
+        """End the walk at the last event that is asked for. Whether one counts is known when the
+        move after it is: above the start nothing happens.
+        """
+        first = self.first if self.from_top else 0
+        if self.max_events is None or self.passed < self.max_events or first is None:
+            return
+        events = np.concatenate(self.events)
+        counted = np.flatnonzero(events["move"] >= first)
+        if len(counted) < self.max_events:
+            return
+        last = int(counted[self.max_events - 1])
+        self.events = [events[: last + 1]]
+        self._keep(max(int(events["move"][last]), 1))
+        raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
     def _keep(self, count: int) -> None:
         """The first `count` moves, and no more."""
         for column in self.moves:
             del column[count:]
         self.states = [state for state in self.states if state[0] <= count]
-        if self.first is not None and self.first >= count:
-            self.first = None
+        if self.first is not None:
+            self.first = min(self.first, count)
 
     def forget_below(self, t: float) -> None:
         """Nothing has ever happened: keep the walk down to t, and no more."""
@@ -193,7 +211,9 @@ class Recorder:
     @property
     def top(self) -> float | None:
         """The t at which the first thing happens."""
-        return None if self.first is None else self.moves[0][self.first]
+        if self.first is None:
+            return None
+        return self.moves[0][self.first] if self.first < len(self.moves[0]) else self.moves[1][-1]
 
     def made(self) -> StraightMoves:
         """The moves of the walk, which is over: no others are recorded."""
@@ -207,8 +227,8 @@ class Recorder:
 class CurvedRecorder(Recorder):
     """Collects rational moves, too."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self.curves: list[tuple[int, Form]] = []  # of moves, by their numbers
 
     def curve(
@@ -220,6 +240,7 @@ class CurvedRecorder(Recorder):
         self.curves.append((len(self.moves[0]), form))
         self._write(index.astype(np.int32), rate)
         self._add([t0], [t1], [length], [len(index)])
+        self._end_after_max_events()
 
     def made(self) -> RationalMoves:
         straight = super().made()
@@ -273,6 +294,8 @@ class Trace:
         end: End,
     ) -> Trace:
         moves = recorder.made()
+        if recorder.first is not None and recorder.first == len(moves) > 0:  # ends where it starts
+            moves = moves.then(moves.jump(float(moves.t1[-1]), np.zeros_like(z_start)))
         t0, t1 = moves.t0, moves.t1
         events = _joined(recorder.events)
         still = np.zeros_like(z_start)
