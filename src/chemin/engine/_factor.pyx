@@ -49,7 +49,9 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dsymm, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
-from chemin.engine._blas cimport blas_int, dot, gemv_n, gemv_t, largest_product, largest_size, sum_of_sizes
+from chemin.engine._blas cimport (
+    blas_int, dot, gemv_n, gemv_t, largest_product, largest_size, sum_of_sizes,
+)
 from chemin.engine._compensated cimport less_products, residual
 from chemin.engine._entries cimport entry, has_row, row
 

@@ -59,14 +59,14 @@ cdef double SPARE = 1e-4  # of what a space may leave: one pole less will do the
 cdef double DEAR = 0.2  # of an inverse: once H has cost this in further poles, it is made again
 
 # From the table of tolerances, which says what they are.
-cdef double ARRIVED, AWAY, BROKEN, CLOSE, LONG, LOST, MENDED, NEARBY, REALLY, SLIPS, UNSOLVED
+cdef double ARRIVED, AWAY, SPANNED, CLOSE, LONG, LOST, MENDED, NEARBY, REALLY, SLIPS, UNSOLVED
 cdef double VANISHING, WEAK
 
 
 cdef void read_tolerances():
-    global ARRIVED, AWAY, BROKEN, CLOSE, LONG, LOST, MENDED, NEARBY, REALLY, SLIPS, UNSOLVED
+    global ARRIVED, AWAY, SPANNED, CLOSE, LONG, LOST, MENDED, NEARBY, REALLY, SLIPS, UNSOLVED
     global VANISHING, WEAK
-    ARRIVED, AWAY, BROKEN, CLOSE = tol.ARRIVED, tol.AWAY, tol.BROKEN, tol.CLOSE
+    ARRIVED, AWAY, SPANNED, CLOSE = tol.ARRIVED, tol.AWAY, tol.SPANNED, tol.CLOSE
     LONG, LOST, MENDED, NEARBY = tol.LONG, tol.LOST, tol.MENDED, tol.NEARBY
     REALLY, SLIPS, UNSOLVED = tol.REALLY, tol.SLIPS, tol.UNSOLVED
     VANISHING, WEAK = tol.VANISHING, tol.WEAK
@@ -348,7 +348,7 @@ cdef class Ramps(System):
                         self.y[s] -= part * self.V[j, s]
             self.beta[n] = sqrt(dot(self.ns, &self.y[0], &self.y[0]))
             n += 1
-            if not self.beta[n - 1] > BROKEN * self.alpha[0] or n == self.rows_free:
+            if not self.beta[n - 1] > SPANNED * self.alpha[0] or n == self.rows_free:
                 self.beta[n - 1] = 0.0
                 break
             for s in range(self.ns):

@@ -29,7 +29,7 @@ from ..problems.staircase import Floats, Mask
 from .moves import Form
 from .rational import RationalWalker
 from .reference import Move
-from .tolerances import BROKEN, NEARBY, REALLY, UNSOLVED
+from .tolerances import NEARBY, REALLY, SPANNED, UNSOLVED
 
 FIRST = 4  # poles to begin with
 MORE = 2  # poles at a time
@@ -94,7 +94,7 @@ class Space:
                 s = s - basis.T @ (basis @ s)
             beta = float(np.linalg.norm(s))
             self.beta.append(beta)
-            goes_on = BROKEN * max(map(abs, self.alpha)) < beta < np.inf
+            goes_on = SPANNED * max(map(abs, self.alpha)) < beta < np.inf
             if goes_on and len(self.V) < np.count_nonzero(self.root):
                 self.V.append(s / beta)
 

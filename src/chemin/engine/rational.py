@@ -33,7 +33,7 @@ from .moves import Form
 from .reasons import Reason, StuckError
 from .reference import Move
 from .rescue import RescuedWalker
-from .tolerances import DISTANT, FITTED, LONG, NOUGHT, STRAIGHT
+from .tolerances import DISTANT, FITTED, GENTLE, LONG, NOUGHT
 from .trace import CurvedRecorder
 
 
@@ -72,7 +72,7 @@ class RationalWalker(RescuedWalker):
         fitted = self.bent() <= FITTED and self.misfit(soft) <= FITTED
         if t_end == 0.0 and (size <= nought or fitted):
             self.blocking = np.zeros_like(self.blocking)
-            if self.bent() > STRAIGHT:
+            if self.bent() > GENTLE:
                 self.form = None
             return left, True
         if not np.isfinite(left) and not self.blocking.any():

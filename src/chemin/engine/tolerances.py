@@ -57,7 +57,7 @@ UNSOLVED = 0.01  # tolerance of residuals: what a Krylov space may leave of the 
 REALLY = 4.0  # tolerance of residuals: more than that left where a move ends is round-off
 ARRIVED = 0.25  # tolerance of residuals: so near its corner a variable is to arrive; then twice
 MENDED = 0.02  # tolerance of residuals: what may be left of what is off where a move ends
-BROKEN = 64 * EPS  # the entries of T: a beta below it is round-off, and the Krylov space complete
+SPANNED = 64 * EPS  # the entries of T: a beta below it is round-off, and the Krylov space complete
 SPREAD = 1e4  # smallest weight: above, all poles are taken, a Krylov space loses it
 SLIPS = 1e-6  # a solve: if one refinement changes more, the inverse is made again,
 LOST = 1e-3  # a solve: or, just made, is not to be used
@@ -66,7 +66,7 @@ NEARBY = 0.05  # t: so far neither G_FF + t D nor the sizes of residuals change 
 AWAY = 0.25  # t: so far from where it was made the inverse is made again
 DISTANT = 1e4  # t: on the way up, what comes later is not told from the limit, met from one side
 FITTED = 1e-10  # margin: a fit that is off by less, and bends by less, is perfect on the way to 0
-STRAIGHT = 0.5  # 1: moves that bend more on the way to 0 may have a pole there
+GENTLE = 0.5  # 1: moves that bend more on the way to 0 may have a pole there
 
 
 def reference_asked_for() -> bool:
