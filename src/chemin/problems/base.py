@@ -112,6 +112,7 @@ class Problem(ABC):
     # Whether any multiplier that moves fixes the intercept. Then several intercepts are optimal
     # only where every multiplier is at a bound.
     fixed_while_moving: bool = True
+    one_intercept: ClassVar[bool] = False  # whether there is never an interval of intercepts
     parameter: str
     unit: float  # parameter = unit * t
     highest_value: float = np.inf  # of the parameter, where it has an upper end

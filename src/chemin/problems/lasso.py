@@ -109,6 +109,7 @@ class Lasso(Problem):
     per_row = True
     parameter = "lambda"
     shares_products = True
+    one_intercept = True
     above = 1.01  # times the largest correlation: where a walk begins
 
     def __init__(

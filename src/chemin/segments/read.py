@@ -94,8 +94,8 @@ class _Reader:
         # f is straight in the pace of such moves, where it is read off z without a division.
         if isinstance(moves, ProjectiveMoves) and not self.reading.inverse:
             self.bend = moves.bend
-        self.suspect = trace.t0 != trace.t1
-        if problem.fixed_while_moving:
+        self.suspect = (trace.t0 != trace.t1) & (not problem.one_intercept)
+        if problem.fixed_while_moving and not problem.one_intercept:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
             multiplier = problem.system.boxed
             self.suspect &= trace.moves.largest_changes(multiplier) <= AT_PIN
@@ -161,6 +161,8 @@ class _Reader:
         And the sign of f counts where it is a label: f = 0 has one, and what grows from it another.
         """
         start = self.trace.t0[0]
+        if self.problem.one_intercept and not (self.trace.before.any() or self.terms.roundings):
+            return  # f is the same, and its sign is nobody's label
         t = np.array([start, min(2.0 * start, self.problem.highest_value / self.problem.unit)])
         if t[1] <= start:
             return
