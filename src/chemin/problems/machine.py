@@ -31,8 +31,8 @@ from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import SLACK, Bounds, Edges, Term
 
 # A multiplier counts as at a pin when it is nearer to it than AT_PIN, relative to its own weight or
-# to the largest multiplier, whichever is less; or than TOLD, relative to the largest multiplier, and
-# to the largest weight where pins move.
+# to the largest multiplier, whichever is less; or than TOLD, relative to the largest multiplier, or
+# where pins move to the largest weight.
 AT_PIN = 1e-9
 TOLD = 64 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
