@@ -24,6 +24,8 @@ from .tolerances import NOTHING, UNSEEN
 CHECKPOINT = 64
 # Small problems keep the states of all moves: no more numbers than this, some megabytes.
 KEPT = 500_000
+# Steps that are replayed for several values at once; more are gone through in order, none twice.
+AT_ONCE = 16_000
 GROWTH = 1.25  # times the room for entries of moves: what is not used costs nothing in the end
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
 AFRESH = 8
@@ -594,7 +596,7 @@ class Trace:
         nearest = np.searchsorted([made for made, _ in known], move, side="right") - 1
         if once:
             begun = np.array([known[k][0] for k in nearest])
-            if np.sum(self.moves.pointer[move] - self.moves.pointer[begun]) <= KEPT:
+            if np.sum(self.moves.pointer[move] - self.moves.pointer[begun]) <= AT_ONCE:
                 states = np.array([known[k][1] for k in nearest])
                 self._leap_all(states, begun, move)
                 return self._advanced(states.T.copy(), t, move)
