@@ -347,6 +347,8 @@ REGRESSIONS = {
         recipe(1308113419, 2, 4, "grid", 0.3, "by sign", "huge", True, {}, lambda2=1e-5, stop=0),
     ],
     partly_labelled: [
+        recipe(2280359842, 6, 4, "binary", 0.3, "unbalanced", "zeros and huge", True, rbf(0.1),
+               lambda2=0.01, rho=0.0),
         recipe(2303874994, 10, 1, "twelve orders", 0.0, "unbalanced", "whole", False, rbf(1.0),
                lambda2=1.0, rho=100.0, stop=0),
         recipe(3367663671, 8, 2, "normal", 0.7, "unbalanced", "twelve orders", True, LINEAR,

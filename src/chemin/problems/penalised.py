@@ -29,7 +29,7 @@ from ..kernels import BlockCoupling
 from .affine import MOVING, Affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
-from .machine import AT_PIN, NO_MODEL, TIED, TOLD, Rows, best_constant, row_stairs, swept
+from .machine import AT_PIN, DUST, NO_MODEL, TIED, Rows, best_constant, row_stairs, swept
 from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import Bounds, Edges, Term
 
@@ -254,11 +254,11 @@ class Penalised(Problem):
         """Coefficients, by how far they move f, without the dust that round-off leaves of zeros.
 
         Along lambda1 a walk begins with all of them at their pins: a small model is one there, down
-        to the round-off of what it moves, margins or correlations.
+        to what walks leave of zeros in what it moves, margins or correlations.
         """
         endless, unit = np.full(1, np.inf), np.ones(moved.shape[1])
         if self.moves_first:
-            unit = (TOLD / NO_MODEL) / np.maximum(1.0, lambda2 * self._stiffness)
+            unit = (DUST / NO_MODEL) / np.maximum(1.0, lambda2 * self._stiffness)
         return swept(moved, unit, _unit(moved), -endless, endless)
 
     def _named(self, first: Floats, second: Floats) -> tuple[Floats, dict[str, Floats]]:
