@@ -18,7 +18,7 @@ from chemin.engine._blas cimport gemv_t, largest_size, sum_of_sizes
 from chemin.engine._entries cimport has_row, row
 
 cdef enum:
-    MANY = 384  # slots from which on H0 leaves the second cache: rows are solved for together
+    MANY = 192  # slots: from here on rows are solved for together, by a product of matrices
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny

@@ -80,7 +80,8 @@ class BlockWalker:
         core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
         core.longest = tol.LONG if system.unit_moves else np.inf
-        core.look_again = tol.STALE if system.unit_moves else 0.0
+        look_again = tol.FADED if len(system) < SHORT_ROWS else tol.STALE
+        core.look_again = look_again if system.unit_moves else 0.0
         self.passed, self.nought = 0, 0.0
         self.helper = Helper()
         self.patience = max(STANDING, 40 * len(system) // self.most)

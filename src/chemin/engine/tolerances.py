@@ -21,6 +21,7 @@ KEEP_PRECISION = 10.0  # PRECISION: what may drift in a block, certificates ask 
 KEEP_ROUNDING = 2.0  # ROUNDING: what may drift in a block
 MEND = 0.05  # what may drift: more is corrected when a block ends
 STALE = 0.3  # linear term, terms: shrunk to this part, tolerances and h are computed again
+FADED = 0.1  # t: shrunk to this part, a block of few variables ends; of many, STALE: they drift
 HOLDS = 1e-11  # linear term: residuals at the end of leave-one-out are on their stairs
 INSIDE = 1e-12  # 1: so far outside its box a multiplier at the end of leave-one-out is inside
 BLIND = 2e-8  # linear term: round-off of residuals above it ends a path, no certificate sees beyond

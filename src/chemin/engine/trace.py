@@ -26,7 +26,9 @@ CHECKPOINT = 64
 KEPT = 500_000
 # Steps that are replayed for several values at once; more are gone through in order, none twice.
 AT_ONCE = 16_000
-GROWTH = 1.25  # times the room for entries of moves: what is not used costs nothing in the end
+# Room for entries of moves: half as many as a matrix has, but no more than this, at first; then
+# twice as many. What is not written takes no memory.
+ROOM, GROWTH = 2**23, 2
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
 AFRESH = 8
 
@@ -86,13 +88,16 @@ class Recorder:
     def room(self, count: int) -> tuple[NDArray[np.int32], Floats]:
         """Where the entries of the next moves go, from `entries` on: room for so many of them.
 
-        The system enlarges arrays in place: large ones are never copied.
+        What is not written takes no memory, and is not cleared.
         """
         need = self.entries + count
         if need > len(self.index):
-            size = max(need, int(GROWTH * len(self.index)))
-            self.index.resize(size, refcheck=False)
-            self.rate.resize(size, refcheck=False)
+            first = 0 if self.system is None else min(len(self.system) ** 2 // 2, ROOM)
+            size = max(need, first, GROWTH * len(self.index))
+            index, rate = np.empty(size, np.int32), np.empty(size)
+            index[: self.entries] = self.index[: self.entries]
+            rate[: self.entries] = self.rate[: self.entries]
+            self.index, self.rate = index, rate
         return self.index, self.rate
 
     def _write(self, index: NDArray[np.int32], rate: Floats) -> None:
