@@ -155,8 +155,12 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ the state
 
-    def load(self, stair, z, double t, double way, H):
-        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero."""
+    def load(self, stair, z, double t, double way, H=None):
+        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero.
+
+        Without it the inverse is computed; 0 if there is none: then no z moves, and verification
+        fails.
+        """
         cdef Py_ssize_t s
         self.stair = np.array(stair, dtype=np.intp)
         free = np.flatnonzero(np.asarray(stair) % 2 == 0)
@@ -169,9 +173,24 @@ cdef class Factor(System):
         for s in range(self.ns):
             self._new_slot(s, free[s], way)
             self.zs[s] = z[free[s]]
-        np.asarray(self.H)[: self.ns, : self.ns] = H
-        self.t, self.spoilt = t, 0.0
-        self.redirect()
+        self.t, self.spoilt, self.flowing = t, 0.0, False
+        if H is None:
+            self._invert_once()
+        else:
+            np.asarray(self.H)[: self.ns, : self.ns] = H
+            symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
+
+    def _invert_once(self):
+        """H from the data, where no block is under way; G_FF is not kept."""
+        self.held = False
+        self._room_for_G()
+        self._room_to_invert()
+        with nogil:
+            self._hold()
+            if not self._invert():
+                self._no_inverse()
+        self.held = False
+        self.GF = self.square = None
 
     def measure_pins(self):
         """How fast pins move, and g with them, from the data."""
@@ -212,11 +231,6 @@ cdef class Factor(System):
 
     cdef double _high(self, Py_ssize_t s) noexcept nogil:
         return self.hi[s] + self.t * self.his[s]
-
-    def redirect(self):
-        """z' = H b, afresh."""
-        symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
-        self.flowing = False
 
     @property
     def free(self):
@@ -661,12 +675,16 @@ cdef class Factor(System):
 
     cdef void _fresh(self) noexcept nogil:
         """The inverse of G_FF and z' from scratch; 0 if G_FF is singular."""
-        cdef Py_ssize_t s
         if not self._invert():
-            for s in range(self.ns):
-                memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
-            memset(&self.zd[0], 0, self.ns * sizeof(double))
+            self._no_inverse()
         self._refine(&self.b[0], &self.zd[0])
+
+    cdef void _no_inverse(self) noexcept nogil:
+        """0, and z' with it."""
+        cdef Py_ssize_t s
+        for s in range(self.ns):
+            memset(&self.H[s, 0], 0, (s + 1) * sizeof(double))
+        memset(&self.zd[0], 0, self.ns * sizeof(double))
 
     cdef bint _renew(self) noexcept nogil:
         """The inverse from scratch where G_FF is held; False if it is fresh, or cannot be made."""

@@ -37,8 +37,8 @@ cdef class Loop(WorkingSet):
         self.jump = np.zeros(self.cap)
         return True
 
-    def load(self, stair, z, double t, double way, H):
-        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero."""
+    def load(self, stair, z, double t, double way, H=None):
+        """Stand at (stair, z, t); see `Factor.load`."""
         self.settling = self.arriving = True
         self.off_lo, self.off_hi = (np.full(self.N, np.inf) for _ in range(2))
         super().load(stair, z, t, way, H)

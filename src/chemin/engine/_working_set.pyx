@@ -206,8 +206,8 @@ cdef class WorkingSet(Record):
             with nogil:
                 self._solve_rows(min(urgent, self.nw), &self.GW[0, 0], &self.HG[0, 0])
 
-    def load(self, stair, z, double t, double way, H):
-        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero."""
+    def load(self, stair, z, double t, double way, H=None):
+        """Stand at (stair, z, t); see `Factor.load`."""
         self.n_gathered = 0
         super().load(stair, z, t, way, H)
 

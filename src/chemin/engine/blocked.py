@@ -6,11 +6,9 @@ no inverse is precise enough: the last resort.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
-import scipy.linalg
 
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from . import _loop, _verify  # type: ignore[attr-defined]
@@ -200,22 +198,8 @@ class BlockWalker:
 
     def enter(self, way: float) -> None:
         """Hand the state to the core, with a fresh inverse."""
-        free = np.flatnonzero(self.stair % 2 == 0)
-        self.core.load(self.stair, self.z, self.t, way, self.inverse(free))
+        self.core.load(self.stair, self.z, self.t, way)
         self.refresh()
-
-    def inverse(self, free: Ints) -> Floats:
-        """Of G_FF; 0 if there is none: then no z moves, and verification fails."""
-        if len(free) == 0:
-            return np.zeros((0, 0))
-        G = self.system.coupling.block(free, free)
-        with warnings.catch_warnings():  # ill-conditioned: verification says whether it will do
-            warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
-            try:
-                H = scipy.linalg.inv(G, check_finite=False)
-            except np.linalg.LinAlgError:
-                return np.zeros_like(G)
-        return 0.5 * (H + H.T)
 
     def leave(self) -> None:
         self.stair, self.t = self.core.stairs.copy(), self.core.t
