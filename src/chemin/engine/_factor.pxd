@@ -41,7 +41,8 @@ cdef class Factor(System):
         double[::1] wanted, lacking, change, lost
         readonly double spoilt  # about |1 - H G_FF|: what small pivots have left in H
         public double worn, ruined  # of that: a block begins with a fresh inverse; it ends
-        double wrong  # by which part the last refinement has changed a solve: |1 - H G_FF|
+        double wrong  # by which part the first refinement has changed a solve: |1 - H G_FF|
+        public double settled  # of that: a solve is refined again while it changes by more
         bint fresh  # H0 is the inverse of G_FF, as it was computed
         bint renewed  # H0 is not that of the block's start
         # careful blocks, and what inverting G_FF needs
@@ -85,6 +86,7 @@ cdef class Factor(System):
     cdef bint _converge(self, const double *b, double *x) noexcept nogil
     cdef void _clear_empty(self, double *x) noexcept nogil
     cdef void _refine(self, const double *b, double *x) noexcept nogil
+    cdef void _refine_once(self, const double *b, double *x) noexcept nogil
     cdef void _gather(self) noexcept nogil
     cdef bint _invert(self) noexcept nogil
     cdef bint _renew(self) noexcept nogil

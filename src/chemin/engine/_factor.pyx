@@ -702,7 +702,25 @@ cdef class Factor(System):
         return True
 
     cdef void _refine(self, const double *b, double *x) noexcept nogil:
-        """x += H (b - G_FF x); 0 in empty slots. `wrong`: by which part x changes."""
+        """x += H (b - G_FF x) until it stands; 0 in empty slots. `wrong`: by which part x changes.
+
+        One turn leaves the square of what is wrong with H. Where G_FF is nearly singular that is
+        more than residuals may drift.
+        """
+        cdef Py_ssize_t _turn
+        cdef double first, last
+        self._refine_once(b, x)
+        first = last = self.wrong
+        for _turn in range(REFINEMENTS):
+            if not self.settled < self.wrong < self.ruined:
+                break
+            self._refine_once(b, x)
+            if self.wrong > 0.5 * last:
+                break
+            last = self.wrong
+        self.wrong = first
+
+    cdef void _refine_once(self, const double *b, double *x) noexcept nogil:
         cdef Py_ssize_t s
         cdef double largest, *change = &self.change[0]
         self._clear_empty(x)

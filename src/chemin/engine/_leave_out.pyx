@@ -37,7 +37,7 @@ cdef class Walk(Loop):
         super().__init__(system, ROOM)
         self.load(stair, z, 0.0, 1.0, H)
         self.limit = ROOM
-        self.longest = self.worn = self.ruined = self.hard = INFINITY
+        self.longest = self.settled = self.worn = self.ruined = self.hard = INFINITY
         self.m, self.free0, self.stair0 = self.ns, self.free, np.array(stair)
         self.where, self.z_start, self.h_start = np.array(self.slot_of), z, h
         self.out = -1

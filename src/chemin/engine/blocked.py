@@ -73,7 +73,7 @@ class BlockWalker:
         # H_ss G_ss is one over the pivot of a free variable, relative to its diagonal entry.
         core.frail, core.hard = tol.FRAIL, 1.0 / tol.FRAIL
         core.doubt, core.doubt_refined, core.creeping = tol.DOUBT, tol.DOUBT_REFINED, tol.DOUBT
-        core.worn, core.ruined = tol.WORN, tol.RUINED
+        core.settled, core.worn, core.ruined = tol.SETTLED, tol.WORN, tol.RUINED
         core.least, core.rounding = tol.PRECISION, tol.ROUNDING
         core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING

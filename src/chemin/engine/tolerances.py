@@ -36,6 +36,7 @@ DOUBT_REFINED = 1e-11  # absolute terms: nor does one with its solves refined on
 INDEFINITE = 1e-8  # absolute terms: a pivot below minus this is no rounding
 NULL = 1e-14  # m times the largest: an eigenvalue of m rows below it is zero
 FRAIL = 1e-4  # absolute terms: after a smaller pivot the inverse, or the direction, is made again
+SETTLED = 1e-10  # a solve: refined again while it changes by more, so that residuals do not drift
 WORN = 1e-6  # |1 - H G_FF|: above, a block begins with a fresh inverse; below, one refinement does
 RUINED = 1e-2  # |1 - H G_FF|: above, a block ends: refinement hardly converges
 # Added to the offsets of pins' upper ends, among offsets in [1, 2). Any distinct offsets will do;
