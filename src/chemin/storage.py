@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 4  # of saved paths
+FORMAT = 5  # of saved paths
 SUFFIX = ".npz"
 
 
