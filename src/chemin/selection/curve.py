@@ -392,13 +392,18 @@ class Curve:
         return self._last if best > self._last and self(self._last) <= most else best
 
     def _cells(self, low: Floats, high: Floats) -> Floats:
-        """Intervals cut at the path's breakpoints: on each the same coefficients are not zero."""
+        """Intervals cut at the path's breakpoints: on each the same coefficients are not zero.
+
+        The lower end of the range is a cell of its own: an event that it cuts off may be there.
+        """
         cuts = np.unique(self._path.breakpoints)
         first, last = np.searchsorted(cuts, low, "right"), np.searchsorted(cuts, high, "left")
         cells = []
         for a, b, i, j in zip(low, high, first, last):
             ends = np.concatenate([[a], cuts[i:j], [b]])
             cells.append(np.column_stack([ends[:-1], ends[1:]]))
+        if low.min() <= self.range[0]:
+            cells.append(np.full((1, 2), self.range[0]))
         if self._endless and high.max() >= self.range[1]:
             cells.append(np.full((1, 2), self.range[1]))  # and all that lies above
         return np.concatenate(cells)
