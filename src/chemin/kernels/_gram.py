@@ -30,7 +30,7 @@ def _product(A: Floats, v: Floats) -> Floats:
         if FEW * len(some) < len(v):
             return v[some] @ A[some]
         return A @ v
-    return np.ascontiguousarray((v.T @ A).T)  # BLAS reads A faster from this side
+    return (v.T @ A).T  # BLAS reads A faster from this side
 
 
 @dataclass(frozen=True)

@@ -334,21 +334,22 @@ class KernelMachine(Problem):
         return np.full(len(t), self.lambda_), given | {self.parameter: value}
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
-        return self._solutions(z, t, without, multiplied=False)
+        return self._solutions(z, t, without, multiplied=False)[0]
 
     def judged(self, z: Floats, t: Floats) -> Certificate:
         """With one reading of the matrix, for intercepts and certificates."""
-        return self.certificate(self._solutions(z, t, None, multiplied=True))
+        return self._certificate(*self._solutions(z, t, None, multiplied=True))
 
     def _solutions(
         self, z: Floats, t: Floats, without: Ints | None, *, multiplied: bool
-    ) -> Columns:
+    ) -> tuple[Columns, Rows]:
+        """Columns, and the rows at their parameters."""
         n, (lam, given) = len(self.B), self._parameters(t)
         rows = self._declared(given)
         loss = rows.loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
-        own = np.minimum(unit, self.weight * self.slope_unit)
+        own = np.minimum(unit[:, None], (self.weight * self.slope_unit).T).T
         alpha = swept(z[:n] * self.z_unit, unit, own, low, high)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
@@ -363,7 +364,8 @@ class KernelMachine(Problem):
             lift, _ = self.centred.lift(coef)
             b, interval = b - lift, interval - lift
         shown = alpha if self.copies == 1 else self._fold(alpha)
-        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known, products)
+        found = Columns(t * self.unit, coef, b, interval, shown, lam, given | known, products)
+        return found, rows
 
     def _fold(self, alpha: Floats) -> Floats:
         """sum of s_i alpha_i over the rows of each point."""
@@ -375,9 +377,9 @@ class KernelMachine(Problem):
     def _near(self, alpha: Floats) -> Floats:
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
         largest = np.abs(alpha).max(axis=0, initial=0.0)
-        own = np.minimum(self.weight * self.slope_unit, largest)
-        beside = self.z_unit if self._moving_pins else largest
-        return (AT_PIN * own + TOLD * beside) / self.weight
+        beside = np.full_like(largest, self.z_unit) if self._moving_pins else largest
+        own = np.minimum((self.weight * self.slope_unit).T, largest[:, None])
+        return ((AT_PIN * own + TOLD * beside[:, None]) / self.weight.T).T
 
     def _row_alpha(self, alpha: Floats) -> Floats:
         """Multipliers of rows from those that a user holds: two rows of a point by their signs."""
@@ -423,6 +425,8 @@ class KernelMachine(Problem):
             weight = self.w @ part
             part = np.tile(part, (self.copies, 1))
             free &= part
+        if len(c) == 1 and free.any(axis=0).all():  # any free row fixes a term that is alone
+            return interval
         ended = self._ended(alpha, rows, weight)
         for group, kept in _groups(ended):
             if not len(kept) or (edges := self._edges_of(kept)).from_edges is None:
@@ -519,7 +523,7 @@ class KernelMachine(Problem):
     def _positions(self, c: Columns, loss: Loss, f: Floats) -> Floats:
         """e = m - origin, the intercept and the origin both taken from the shift of y."""
         m = self.rows.side[:, None] * np.tile(f, (self.copies, 1))
-        m += self.B @ (self._walked_terms(c) - self._zero[:, None])
+        m += _by_columns(self.B, self._walked_terms(c) - self._zero[:, None])
         return m - (loss.origin - (self.B @ self._zero)[:, None])
 
     def objective(self, c: Columns) -> Floats:
@@ -532,20 +536,22 @@ class KernelMachine(Problem):
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
+        return self._certificate(c, self._declared(c.given))
+
+    def _certificate(self, c: Columns, rows: Rows) -> Certificate:
         """Natural residuals, coef against alpha, stationarity of terms, and the Fenchel gap.
 
         From the loss and what a user holds, never from the system that is walked. Each row is
         judged by its own weight, or by the largest multiplier where that is less.
         """
-        rows = self._declared(c.given)
         f, terms = self._products(c.coef) if c.products is None else c.products
         loss, alpha = rows.loss, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self._judge(c, terms)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
         largest = np.maximum(np.abs(alpha).max(axis=0), small)
-        size = np.minimum(self.slope_unit, largest / self.weight)
+        size = np.minimum(self.slope_unit, largest[:, None] / self.weight.T).T
         natural = loss.natural_residual(e, a, size, unit)
-        each = np.minimum(self.slope_unit * self.w[:, None], largest)
+        each = np.minimum(self.slope_unit * self.w, largest[:, None]).T
         tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / each
         sizes = self._sizes(c, loss, terms)
         known = loss.snapped(e, a, FLOORS * EPS * sizes.max(axis=0))
@@ -583,7 +589,7 @@ class KernelMachine(Problem):
         if self._moving_pins:
             largest = np.maximum(largest, self.z_unit / c.lambda_)
         sizes = np.tile(terms + self.scale * largest, (self.copies, 1)) + np.abs(loss.origin)
-        return sizes + np.abs(self.B) @ np.abs(self._held(c))
+        return sizes + _by_columns(np.abs(self.B), np.abs(self._held(c)))
 
     def _term_balance(
         self, term: Term, held: Floats, alpha: Floats, unit: Any, small: Floats
@@ -646,6 +652,11 @@ def _once(value: Any) -> Any:
     if isinstance(value, np.ndarray) and len(value) and np.all(value == value[0]):
         return value[:1]
     return value
+
+
+def _by_columns(B: Floats, c: Floats) -> Floats:
+    """B c, in the order of memory that columns of solutions have: one after the other."""
+    return (c.T @ B.T).T
 
 
 def best_constant(
@@ -725,8 +736,11 @@ def swept(alpha: Floats, unit: Floats, own: Floats, low: Floats, high: Floats) -
     size = np.abs(alpha)
     largest = size.max(axis=0, initial=0.0)
     no_model = largest <= NO_MODEL * unit
-    dust = np.where(no_model, NO_MODEL * unit, DUST * np.minimum(own, largest))
-    return np.clip(np.where(size <= dust, 0.0, alpha), low, high)
+    dust = DUST * np.minimum(own, largest)
+    np.copyto(dust, NO_MODEL * unit, where=no_model)
+    out = np.clip(alpha, low, high)
+    np.copyto(out, np.clip(0.0, low, high), where=size <= dust)
+    return out
 
 
 def taking_part(n: int, without: Ints) -> Any:
