@@ -109,7 +109,8 @@ def rows(name, args, ends, longest):
         shares = {points: left(some) for points, some in found.items()}
         worst = max(shares, key=lambda points: shares[points])
         cells = [name, scales, args.seed, sum(total), *total, f"{left(total):.2f}"]
-        cells += [f"{longest[ordinary]:.1f}", f"{worst} {shares[worst]:.1f}" if shares[worst] else ""]
+        shown = f"{worst} {shares[worst]:.1f}" if shares[worst] else ""
+        cells += [f"{longest[ordinary]:.1f}", shown]
         yield "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
