@@ -31,13 +31,14 @@ import numpy as np  # noqa: E402
 from joblib import Parallel, delayed  # noqa: E402
 
 from contract import CASES, MORE, inexact  # noqa: E402
-from test_nasty import drawn  # noqa: E402
+from test_nasty import POINTS, drawn  # noqa: E402
 
 PROBLEMS = CASES + MORE
 RESULTS = Path(__file__).with_name("nasty.md")
 ENDS = ["complete", "incomplete", "empty", "slow", "wrong", "exceptions"]
 NEVER = ("slow", "wrong", "exceptions")
 HEAD = ["problem", "scales", "seed", "recipes", *ENDS, "not complete, %", "longest, s"]
+HEAD += ["worst family, %"]
 CHUNK = 100
 
 
@@ -82,7 +83,9 @@ def judged(case, recipe, limit=np.inf):
 
 
 def counts(name, seed, n, limit):
-    """Ends of n recipes by scales, the longest time of each scale, and those that must not be."""
+    """Ends of n recipes by scales and family, the longest time of each scale, and those that must
+    not be.
+    """
     warnings.simplefilter("ignore")
     case = next(case for case in PROBLEMS if case.name == name)
     rng = np.random.default_rng(seed)
@@ -92,7 +95,7 @@ def counts(name, seed, n, limit):
         begun = time.process_time()
         end, why = judged(case, recipe, limit)
         longest[recipe.ordinary] = max(longest[recipe.ordinary], time.process_time() - begun)
-        ends[recipe.ordinary, end] += 1
+        ends[recipe.ordinary, recipe.points, end] += 1
         if end in NEVER or (recipe.ordinary and end != "complete"):
             bad.append((end, recipe, why))
     return ends, longest, bad
@@ -101,11 +104,19 @@ def counts(name, seed, n, limit):
 def rows(name, args, ends, longest):
     """Two rows of the table: ordinary scales and extreme ones."""
     for ordinary, scales in ((True, "ordinary"), (False, "extreme")):
-        found = [ends[ordinary, end] for end in ENDS]
-        total = sum(found)
-        left = 100.0 * (total - found[0]) / total if total else 0.0
-        cells = [name, scales, args.seed, total, *found, f"{left:.2f}", f"{longest[ordinary]:.1f}"]
+        found = {points: [ends[ordinary, points, end] for end in ENDS] for points in POINTS}
+        total = [sum(column) for column in zip(*found.values())]
+        shares = {points: left(some) for points, some in found.items()}
+        worst = max(shares, key=lambda points: shares[points])
+        cells = [name, scales, args.seed, sum(total), *total, f"{left(total):.2f}"]
+        shown = f"{worst} {shares[worst]:.1f}" if shares[worst] else ""
+        cells += [f"{longest[ordinary]:.1f}", shown]
         yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def left(found):
+    """The share that is not complete, in per cent."""
+    return 100.0 * (sum(found) - found[0]) / sum(found) if sum(found) else 0.0
 
 
 def written(new):
@@ -116,6 +127,8 @@ def written(new):
 
     old = RESULTS.read_text().splitlines() if RESULTS.exists() else []
     held = {key(row): row for row in [r for r in old if r.startswith("| ")][1:]}
+    # Rows that were made before a column was are shorter.
+    held = {k: row + "  |" * (len(HEAD) + 1 - row.count("|")) for k, row in held.items()}
     held |= {key(row): row for row in new}
     order = [(case.name, scales) for case in PROBLEMS for scales in ("ordinary", "extreme")]
     title = "# Random nasty problems\n\n" + INTRODUCTION + "\n"
@@ -129,7 +142,8 @@ mirror images; one class of a single member, ties, outliers; weights. Ordinary s
 and weights of order one and the default stop; the others have weights or features over twelve
 orders of magnitude, or a stop of 0. Incomplete: the path ends at round-off before its stop, and
 says so; empty: round-off hides even its start. Slow: given up after the time limit. Wrong: a
-certificate refuses a solution of the path somewhere. Made by `python benchmarks/nasty.py`."""
+certificate refuses a solution of the path somewhere. Worst family: of the points, the one with the
+largest share that is not complete. Made by `python benchmarks/nasty.py`."""
 
 
 def run(case, number, args):

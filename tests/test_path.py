@@ -257,7 +257,7 @@ def test_callable_kernels_are_not_saved(tmp_path):
 def test_other_files_are_refused(tmp_path, path):
     """Oracle: the message names what is wrong."""
     np.savez(tmp_path / "other.npz", a=np.ones(3))
-    with pytest.raises(ValueError, match="not a saved path"):
+    with pytest.raises(ValueError, match=r"not a saved path.*expected a file that Path\.save"):
         chemin.load(tmp_path / "other.npz")
     path.save(tmp_path / "p.npz")
     with np.load(tmp_path / "p.npz") as stored:
@@ -302,7 +302,7 @@ def test_damaged_files_are_refused(tmp_path, path):
         try:
             chemin.load(tmp_path / "bad.npz")
         except ValueError as error:
-            refused += "bad.npz" in str(error)
+            refused += "bad.npz" in str(error) and "pickle" not in str(error)
     assert refused >= len(damaged) - 2  # a change of bytes that are never read is no damage
     with pytest.raises(FileNotFoundError):
         chemin.load(tmp_path / "absent.npz")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from .engine import Job, Trace, phase_one, polish, walk_out
-from .problems import Problem
+from .problems import KernelMachine, Problem
 from .problems.staircase import Floats, Ints
 
 
-def predictions_without(problem: Problem, trace: Trace, t: float) -> Floats:
+def predictions_without(problem: KernelMachine, trace: Trace, t: float) -> Floats:
     """f_-i(x_i) for every point that takes part."""
     system, n = problem.system, len(problem.w)
     stair, z = polish(system, *trace.state(t), t, np.random.default_rng(0))
     Z, failed = _solutions_without(problem, t, stair, z)
     c = problem.columns(Z, np.full(n, t), np.arange(n))
-    out = system.coupling.gram.own(c.coef) + c.intercept
+    out = problem.gram.own(c.coef) + c.intercept
     for i in failed:
         out[i] = _afresh(problem, t, i)
     return out
@@ -49,7 +49,7 @@ def _solutions_without(
     return Z, [int(walks[j]) for j in failed]
 
 
-def _afresh(problem: Problem, t: float, i: int) -> float:
+def _afresh(problem: KernelMachine, t: float, i: int) -> float:
     """f_-i(x_i) from a start of its own, where no walk from the solution leads to it."""
     rest = np.delete(np.arange(len(problem.w)), i)
     other = problem.among(rest)
@@ -57,5 +57,5 @@ def _afresh(problem: Problem, t: float, i: int) -> float:
     at = value / other.unit
     _, z = phase_one(other.system, other.start(value), at, np.random.default_rng(0))
     c = other.columns(z[:, None], np.array([at]))
-    row = problem.system.coupling.gram.block(np.array([i]), rest)[0]
+    row = problem.gram.block(np.array([i]), rest)[0]
     return float(row @ c.coef[:, 0] + c.intercept[0])

@@ -840,7 +840,7 @@ class Path:
         >>> values = [f * path.start for f in (0.3, 0.1, 0.03)]
         >>> errors = abs(y[:, None] - path.leave_one_out(values)).mean(axis=0)
         """
-        p = self._problem
+        p: Any = self._problem
         if not p.of_points:
             raise ValueError(
                 f"leave_one_out cannot take a point out of a path of {p.name}: use "
@@ -850,7 +850,7 @@ class Path:
             raise ValueError("leave_one_out needs three points with a positive weight at least")
         out = np.empty((self._n_coef, np.size(values)))
         c = self._columns(values)
-        root = np.sqrt(np.maximum(p.system.coupling.gram.diagonal(), 0.0))
+        root = np.sqrt(np.maximum(p.gram.diagonal(), 0.0))
         largest = root * root.max()  # no |k| is larger
         for j, t in enumerate(self._t(values)):
             f = predictions_without(p, self._trace, float(t))

@@ -14,8 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 4  # of saved paths
+FORMAT = 5  # of saved paths
 SUFFIX = ".npz"
+# What reading a file raises that is no archive, is none of ours, is cut short or empty.
+FOREIGN = (
+    ValueError, KeyError, TypeError, OSError, EOFError, AttributeError, NotImplementedError,
+    MemoryError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,10 +79,10 @@ def read(file: str | FilePath) -> Stored:
             number, found_digest = header["format"], header.get("digest")
     except FileNotFoundError:
         raise
-    except (ValueError, KeyError, TypeError, OSError, EOFError, AttributeError) as error:
-        raise ValueError(f"{path} is not a saved path: {error}") from None
-    except (zipfile.BadZipFile, NotImplementedError, MemoryError, zlib.error) as error:
-        raise ValueError(f"{path} is not a saved path, or is damaged: {error}") from None
+    except FOREIGN:  # what NumPy says of such files helps nobody
+        raise ValueError(
+            f"{path} is not a saved path, or is damaged: expected a file that Path.save has written"
+        ) from None
     if number != FORMAT:
         raise ValueError(f"{path} has format {number}, this version reads {FORMAT}")
     if found_digest != digest(header, arrays):

@@ -589,7 +589,7 @@ class Trace:
 
         `once`: the walk is gone through for these values alone, and nothing is kept for others.
         """
-        out = np.empty((len(self.z_start), len(t)))
+        out = np.empty((len(t), len(self.z_start))).T  # columns are what is looked at
         if len(self.moves) == 0:
             out[:] = self.z_start[:, None]
             return out
@@ -604,7 +604,7 @@ class Trace:
             if np.sum(self.moves.pointer[move] - self.moves.pointer[begun]) <= AT_ONCE:
                 states = np.array([known[k][1] for k in nearest])
                 self._leap_all(states, begun, move)
-                return self._advanced(states.T.copy(), t, move)
+                return self._advanced(states.T, t, move)
         z, at = self.z_start, -1
         for k in np.argsort(move, kind="stable"):
             j, (made, state) = int(move[k]), known[nearest[k]]
@@ -613,32 +613,25 @@ class Trace:
             self._leap(z, at, j)
             at = j
             out[:, k] = z
-            self._advance_to(out[:, k], j, float(t[k]))
-        return out
+        return self._advanced(out, t, move)
 
     def _from_kept(self, t: Floats, move: Ints) -> Floats:
         """`solutions` from the states of all moves."""
-        return self._advanced(self._kept[move].T.copy(), t, move)
+        return self._advanced(self._kept[move].T, t, move)
 
     def _advanced(self, out: Floats, t: Floats, move: Ints) -> Floats:
-        """Columns of z from the beginnings of these moves to t, in place: `_advance_to` of all."""
+        """Columns of z from the beginnings of these moves to t, in place; above the start by the
+        closed form.
+        """
         ahead = self.way * (t - self.t0[move])
         length = np.abs(self.t1[move] - self.t0[move])
         above = np.flatnonzero(ahead < 0)
         out[:, above] += self.before[:, None] * ahead[above]
         some = np.flatnonzero((ahead >= 0) & (length > 0))
+        # A part of the move, not of t: steep moves are shorter than t can tell.
         part = np.minimum(ahead[some] / length[some], 1.0)
         self.moves.advance_all(out, some, move[some], part)
         return out
-
-    def _advance_to(self, z: Floats, j: int, t: float) -> None:
-        """z from the beginning of move j to t, in place; above the start by the closed form."""
-        ahead, length = self.way * (t - self.t0[j]), abs(self.t1[j] - self.t0[j])
-        if ahead < 0:
-            z += self.before * ahead
-        elif length > 0:
-            # A part of the move, not of t: steep moves are shorter than t can tell.
-            self.moves.advance(z, j, min(ahead / length, 1.0))
 
     # ------------------------------------------------------------------ all moves at once
 

@@ -22,10 +22,12 @@ from chemin.kernels._strings import Spectrum
 from chemin.kernels._blocks import parts_of as parts_of  # isort: skip
 from chemin.kernels._coupling import BlockCoupling as BlockCoupling  # isort: skip
 from chemin.kernels._coupling import Coupling as Coupling  # isort: skip
+from chemin.kernels._gram import Centred as Centred  # isort: skip
 from chemin.kernels._gram import DenseGram as DenseGram  # isort: skip
 from chemin.kernels._gram import Gram as Gram  # isort: skip
 from chemin.kernels._gram import LowRankGram as LowRankGram  # isort: skip
 from chemin.kernels._gram import as_gram as as_gram  # isort: skip
+from chemin.kernels._gram import exact_sum as exact_sum  # isort: skip
 from chemin.kernels._graph import GraphGram as GraphGram  # isort: skip
 from chemin.kernels._graph import check_graph as check_graph  # isort: skip
 from chemin.kernels._graph import components as components  # isort: skip

@@ -15,6 +15,12 @@ Ints = NDArray[np.intp]
 # A vector with so many times more entries than non-zeros: reading their rows alone is quicker.
 FEW = 8
 STRIP = 512  # rows of a factor whose absolute values are taken at a time, and not kept
+# What all entries have in common is taken out where it is most of them: no entry is less than ALIKE
+# times the largest, and the largest becomes less by WORTH at least. It leaves LEFT of it at least:
+# entries are known to round-off of the whole, and of less than that no pivot could be told.
+ALIKE, WORTH, LEFT = 1 / 3, 0.5, 1e-3
+CENTRED = 2000  # rows at most: centring takes a copy of the matrix, and one of absolute values
+DIGITS = 53  # of a double
 
 
 def _product(A: Floats, v: Floats) -> Floats:
@@ -24,7 +30,7 @@ def _product(A: Floats, v: Floats) -> Floats:
         if FEW * len(some) < len(v):
             return v[some] @ A[some]
         return A @ v
-    return np.ascontiguousarray((v.T @ A).T)  # BLAS reads A faster from this side
+    return (v.T @ A).T  # BLAS reads A faster from this side
 
 
 @dataclass(frozen=True)
@@ -136,6 +142,61 @@ class LowRankGram:
 
 
 Gram = DenseGram | LowRankGram
+
+
+@dataclass(frozen=True)
+class Centred:
+    """K_ij = C_ij + level + rise_i + rise_j, C the kernel of the points seen from their mean.
+
+    With coefficients that sum up to zero, f = K coef + b is C coef + b', b' = b + rise'coef. All of
+    it is exact: what is taken out of K are multiples of the last digit of its smallest entry.
+    """
+
+    gram: DenseGram
+    level: float
+    rise: Floats
+
+    @classmethod
+    def of(cls, gram: Gram) -> Centred | None:
+        """None where there is little in common, or too much to tell what is left from round-off."""
+        if not isinstance(gram, DenseGram) or not 1 < len(gram) <= CENTRED:
+            return None
+        largest = float(gram.diagonal().max())
+        if not gram.least >= ALIKE * largest > 0:
+            return None
+        K, digit = gram.matrix, float(np.spacing(gram.least))
+        mean = K.mean(axis=0)
+        level = float(np.round(mean.mean() / digit)) * digit
+        rise = np.round((mean - level) / digit) * digit
+        if max(largest - level, level - gram.least) + 2 * np.abs(rise).max() > 2**DIGITS * digit:
+            return None
+        C = K - level
+        C -= rise
+        C -= rise[:, None]
+        left = float(C.diagonal().max())
+        if C.any() and not LEFT * largest <= left <= WORTH * largest:
+            return None
+        return cls(DenseGram(C), level, rise)
+
+    def lift(self, coef: Floats) -> tuple[Floats, Floats]:
+        """rise'coef + level times the sum of each column of coef, and that sum, which is round-off.
+
+        K coef = C coef + rise sum + lift.
+        """
+        total = exact_sum(coef)
+        return self.rise @ coef + self.level * total, total
+
+
+def exact_sum(a: Floats) -> Floats:
+    """The sum of each column as if in twice the precision: what additions lose is added up too."""
+    lost = np.zeros(a.shape[1])
+    while len(a) > 1:
+        x, y, odd = a[0:-1:2], a[1::2], a[len(a) & ~1 :]
+        total = x + y
+        part = total - x
+        lost += ((x - (total - part)) + (y - part)).sum(axis=0)
+        a = np.concatenate([total, odd])
+    return a.sum(axis=0) + lost
 
 
 def as_gram(K: Floats | Gram) -> Gram:

@@ -59,6 +59,11 @@ class Loss:
         """Offset, slope before and slope after, bend by bend."""
         return list(zip(self.offsets, self.slopes[:-1], self.slopes[1:]))
 
+    @property
+    def _hard(self) -> bool:
+        """Whether all bends are kinks."""
+        return np.ndim(self.softness) == 0 and self.softness == 0.0
+
     def value(self, e: Floats) -> Floats:
         """L, 0 at its minimum: the gap to the slope 0."""
         return self.fenchel_gap(e, np.zeros_like(e))
@@ -72,14 +77,14 @@ class Loss:
         total = np.zeros_like(e)
         for offset, before, after in self.bends:
             passed = np.clip(-a, before, after)
-            away = e - offset - self.softness * passed
+            away = e - (offset if self._hard else offset + self.softness * passed)
             total += self._risen(away, after - passed) + self._risen(-away, passed - before)
         return total
 
     def _risen(self, away: Floats, room: Any) -> Floats:
         """The rise of a function whose slope begins at 0 and grows by up to `room`."""
         away, soft = np.maximum(away, 0.0), np.asarray(self.softness)
-        if soft.ndim == 0 and soft == 0.0:  # all of it at once
+        if self._hard:  # all of it at once
             return np.asarray(away * room)
         steep = np.full(np.broadcast_shapes(away.shape, soft.shape), np.inf)
         np.divide(away, soft, out=steep, where=soft > 0)
@@ -108,7 +113,8 @@ class Loss:
         with np.errstate(over="ignore"):  # a pin may be further away than numbers reach
             ahead = (-self.slopes[-1] - a) / size
             for offset, before, _ in reversed(self.bends):
-                asked = (offset - self.softness * a - e) / (unit + self.softness * size)
+                asked = offset - e if self._hard else offset - self.softness * a - e
+                asked = asked / (unit if self._hard else unit + self.softness * size)
                 ahead = np.maximum(ahead, np.minimum(asked, (-before - a) / size))
         return np.abs(ahead)
 
@@ -116,15 +122,16 @@ class Loss:
         """e, moved to where -a is a slope if that cannot be told from e: not to the next bend."""
         low, high = self.bracket(a, np.zeros_like(a))
         asked = np.clip(e, low, high)
-        return np.where(np.abs(asked - e) <= noise, asked, e)
+        np.copyto(asked, e, where=np.abs(asked - e) > noise)
+        return asked
 
     def bracket(self, a: Floats, near: Floats) -> tuple[Floats, Floats]:
         """Between which offsets e must be for -a to be a slope; within `near` of a pin is at it."""
         low, high = np.full_like(a, -np.inf), np.full_like(a, np.inf)
         for offset, before, after in self.bends:
-            at = offset + self.softness * np.clip(-a, before, after)
-            low = np.where(-a > before + near, np.maximum(low, at), low)
-            high = np.where(-a < after - near, np.minimum(high, at), high)
+            at = offset if self._hard else offset + self.softness * np.clip(-a, before, after)
+            np.maximum(low, at, out=low, where=-a > before + near)
+            np.minimum(high, at, out=high, where=-a < after - near)
         return low, high
 
     def free(self, a: Floats, near: Floats) -> Any:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate import BLIND, EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
-from ..kernels import Coupling, Gram, Ridged, as_gram
+from ..kernels import Centred, Coupling, Gram, Ridged, as_gram, exact_sum
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
@@ -67,7 +67,12 @@ class Rows:
 
 
 class KernelMachine(Problem):
-    """A declaration and its data. K is never copied: its unit and that of w go into z and t."""
+    """A declaration and its data. The unit of K and that of w go into z and t.
+
+    Where coefficients sum up to zero, a K that is nearly constant is walked, and certified, without
+    what its entries have in common: there the intercept is b', see `Centred`. Elsewhere K itself is
+    walked and never copied.
+    """
 
     of_points = True
 
@@ -85,9 +90,11 @@ class KernelMachine(Problem):
         self.gram, self.y, self.w, self.intercept = as_gram(K), y, w, intercept
         self.parameter, self.lambda_ = along, lambda_
         self.given = {name: p.default for name, p in self.parameters.items()} | given
-        self.scale, self.z_unit = float(self.gram.diagonal().max()) or 1.0, float(w.max())
-        self.shift, self.sd = self._measures()
         self.rows = self._declared({along: MOVING})
+        self.centred = Centred.of(self.gram) if self._balanced else None
+        self.walked = self.gram if self.centred is None else self.centred.gram
+        self.scale, self.z_unit = float(self.walked.diagonal().max()) or 1.0, float(w.max())
+        self.shift, self.sd = self._measures()
         # Slopes of kinks are numbers, those of ramps are errors.
         self.slope_unit = self.sd if np.any(self.rows.loss.softness) else 1.0
         self.z_unit *= self.slope_unit
@@ -126,7 +133,7 @@ class KernelMachine(Problem):
 
     def reach(self) -> float:
         """What |K alpha| cannot exceed in the engine's units: max sqrt(K_ii) sum sqrt(K_jj) w_j."""
-        root = np.sqrt(np.maximum(self.gram.diagonal(), 0.0) / self.scale)
+        root = np.sqrt(np.maximum(self.walked.diagonal(), 0.0) / self.scale)
         return float(root.max() * (root @ self.w)) / self.z_unit or 1.0
 
     # ------------------------------------------------------------------ units
@@ -191,6 +198,14 @@ class KernelMachine(Problem):
     def _moving_pins(self) -> bool:
         return any(np.any(affine(slope).rate) for slope in self.rows.loss.slopes)
 
+    @property
+    def _balanced(self) -> bool:
+        """Whether coefficients sum up to zero: there is an intercept, and it costs nothing."""
+        terms = [term for term in self.rows.terms if term.name == "intercept"]
+        costs = [affine(term.cost) for term in terms]
+        free = not any(np.any(cost.value) or np.any(cost.rate) for cost in costs)
+        return bool(terms) and free
+
     @cached_property
     def _zero(self) -> Floats:
         """What each term is measured from: the shift of y for the intercept, 0 for the others."""
@@ -206,7 +221,7 @@ class KernelMachine(Problem):
         unit = self._pull * self._in_t(self._precision(moving))
         part = self._in_t(1.0 if self.target == "none" else self.share(moving))
         index, sign = np.tile(np.arange(len(self.w)), self.copies), rows.side / np.sqrt(self.scale)
-        coupling, soft = Coupling(self.gram, index, sign, self.B), self._soft
+        coupling, soft = Coupling(self.walked, index, sign, self.B), self._soft
         soft_in_t = soft if self.parameter == "lambda" else None
         return StaircaseSystem(
             coupling if soft is soft_in_t else Ridged(coupling, self._pull.value * soft),
@@ -319,33 +334,38 @@ class KernelMachine(Problem):
         return np.full(len(t), self.lambda_), given | {self.parameter: value}
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
-        return self._solutions(z, t, without, multiplied=False)
+        return self._solutions(z, t, without, multiplied=False)[0]
 
     def judged(self, z: Floats, t: Floats) -> Certificate:
         """With one reading of the matrix, for intercepts and certificates."""
-        return self.certificate(self._solutions(z, t, None, multiplied=True))
+        return self._certificate(*self._solutions(z, t, None, multiplied=True))
 
     def _solutions(
         self, z: Floats, t: Floats, without: Ints | None, *, multiplied: bool
-    ) -> Columns:
+    ) -> tuple[Columns, Rows]:
+        """Columns, and the rows at their parameters."""
         n, (lam, given) = len(self.B), self._parameters(t)
         rows = self._declared(given)
         loss = rows.loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
-        own = np.minimum(unit, self.weight * self.slope_unit)
+        own = np.minimum(unit[:, None], (self.weight * self.slope_unit).T).T
         alpha = swept(z[:n] * self.z_unit, unit, own, low, high)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
         for k, term in enumerate(self.rows.terms):
             if term.from_zero:
                 c[k] = np.maximum(c[k], 0.0)
-        products = self.gram.both(coef) if multiplied else None
+        products = self._products(coef) if multiplied else None
         interval = self._settle(c, rows, alpha, coef, given, without, products)
         known = dict(zip((t.name for t in self.rows.terms), c))
         b = known.pop("intercept", np.zeros(len(t)))
+        if self.centred is not None:
+            lift, _ = self.centred.lift(coef)
+            b, interval = b - lift, interval - lift
         shown = alpha if self.copies == 1 else self._fold(alpha)
-        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known, products)
+        found = Columns(t * self.unit, coef, b, interval, shown, lam, given | known, products)
+        return found, rows
 
     def _fold(self, alpha: Floats) -> Floats:
         """sum of s_i alpha_i over the rows of each point."""
@@ -357,9 +377,9 @@ class KernelMachine(Problem):
     def _near(self, alpha: Floats) -> Floats:
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
         largest = np.abs(alpha).max(axis=0, initial=0.0)
-        own = np.minimum(self.weight * self.slope_unit, largest)
-        beside = self.z_unit if self._moving_pins else largest
-        return (AT_PIN * own + TOLD * beside) / self.weight
+        beside = np.full_like(largest, self.z_unit) if self._moving_pins else largest
+        own = np.minimum((self.weight * self.slope_unit).T, largest[:, None])
+        return ((AT_PIN * own + TOLD * beside[:, None]) / self.weight.T).T
 
     def _row_alpha(self, alpha: Floats) -> Floats:
         """Multipliers of rows from those that a user holds: two rows of a point by their signs."""
@@ -405,6 +425,8 @@ class KernelMachine(Problem):
             weight = self.w @ part
             part = np.tile(part, (self.copies, 1))
             free &= part
+        if len(c) == 1 and free.any(axis=0).all():  # any free row fixes a term that is alone
+            return interval
         ended = self._ended(alpha, rows, weight)
         for group, kept in _groups(ended):
             if not len(kept) or (edges := self._edges_of(kept)).from_edges is None:
@@ -413,7 +435,7 @@ class KernelMachine(Problem):
             if not some.size:
                 continue
             part_given = {name: v[some] for name, v in given.items()}
-            f = self.gram @ coef[:, some] if products is None else products[0][:, some]
+            f = self._f(coef[:, some]) if products is None else products[0][:, some]
             asked = self._asked(self._declared(part_given).loss, alpha[:, some], f)
             if part is not None:
                 asked = asked.among(part[:, some])
@@ -445,7 +467,10 @@ class KernelMachine(Problem):
         rows = self._declared(c.given)
         kept = np.flatnonzero(~self._ended(alpha, rows, self.w.sum()).any(axis=1))
         names = [self.rows.terms[k].name for k in kept]
-        asked = self._asked(rows.loss, alpha, self.gram @ c.coef)
+        f = self._f(c.coef)
+        if self.centred is not None:
+            f = f + self.centred.lift(c.coef)[0]
+        asked = self._asked(rows.loss, alpha, f)
         return self._edges_of(kept).as_maxima(names.index("intercept"), asked)
 
     @property
@@ -454,33 +479,55 @@ class KernelMachine(Problem):
         inverse = self.parameter == "lambda"
         unit = self.z_unit / (1.0 if inverse else self.lambda_)
         of_terms = [self.scale * unit * (t.name == "intercept") for t in self.rows.terms]
-        none = np.zeros(len(of_terms))
+        none, factor = np.zeros(len(of_terms)), self.rows.side * unit
+        rise = np.zeros(len(self.w)) if self.centred is None else self.centred.rise
         return Reading(
             row=np.concatenate(
                 [np.tile(np.arange(len(self.w)), self.copies), none.astype(np.intp)]
             ),
-            factor=np.concatenate([self.rows.side * unit, none]),
-            level=np.concatenate([np.zeros(len(self.B)), of_terms]),
+            factor=np.concatenate([factor, none]),
+            level=np.concatenate([-factor * np.tile(rise, self.copies), of_terms]),
             shift=self.shift,
             inverse=inverse,
         )
 
     # ------------------------------------------------------------------ optimality
 
+    def _f(self, coef: Floats) -> Floats:
+        """f at the points without its intercept: K coef, or C coef + rise sum (see `Centred`)."""
+        f = self.walked @ coef
+        return f if self.centred is None else f + np.outer(self.centred.rise, exact_sum(coef))
+
+    def _products(self, coef: Floats) -> tuple[Floats, Floats]:
+        """f at the points without its intercept, and the sum of its absolute terms."""
+        f, terms = self.walked.both(coef)
+        if self.centred is not None:
+            f = f + np.outer(self.centred.rise, exact_sum(coef))
+            terms = terms + np.abs(self.centred.rise) @ np.abs(coef)
+        return f, terms
+
     def _held(self, c: Columns) -> Floats:
         """(terms, k): the unpenalised terms as a user holds them."""
-        held = c.given | {"intercept": c.intercept}
+        return self._terms(c, c.intercept)
+
+    def _walked_terms(self, c: Columns) -> Floats:
+        """(terms, k): the unpenalised terms, the intercept as that of the matrix that is walked."""
+        lift = 0.0 if self.centred is None else self.centred.lift(c.coef)[0]
+        return self._terms(c, c.intercept + lift)
+
+    def _terms(self, c: Columns, intercept: Floats) -> Floats:
+        held = c.given | {"intercept": intercept}
         terms = [held[term.name] for term in self.rows.terms]
         return np.array(terms).reshape(len(terms), len(c.value))
 
     def _positions(self, c: Columns, loss: Loss, f: Floats) -> Floats:
         """e = m - origin, the intercept and the origin both taken from the shift of y."""
         m = self.rows.side[:, None] * np.tile(f, (self.copies, 1))
-        m += self.B @ (self._held(c) - self._zero[:, None])
+        m += _by_columns(self.B, self._walked_terms(c) - self._zero[:, None])
         return m - (loss.origin - (self.B @ self._zero)[:, None])
 
     def objective(self, c: Columns) -> Floats:
-        rows, f = self._declared(c.given), self.gram @ c.coef
+        rows, f = self._declared(c.given), self._f(c.coef)
         return self._objective(c, rows, f, self._positions(c, rows.loss, f))
 
     def _objective(self, c: Columns, rows: Rows, f: Floats, e: Floats) -> Floats:
@@ -489,26 +536,28 @@ class KernelMachine(Problem):
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
+        return self._certificate(c, self._declared(c.given))
+
+    def _certificate(self, c: Columns, rows: Rows) -> Certificate:
         """Natural residuals, coef against alpha, stationarity of terms, and the Fenchel gap.
 
         From the loss and what a user holds, never from the system that is walked. Each row is
         judged by its own weight, or by the largest multiplier where that is less.
         """
-        rows = self._declared(c.given)
-        f, terms = self.gram.both(c.coef) if c.products is None else c.products
+        f, terms = self._products(c.coef) if c.products is None else c.products
         loss, alpha = rows.loss, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self._judge(c, terms)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
         largest = np.maximum(np.abs(alpha).max(axis=0), small)
-        size = np.minimum(self.slope_unit, largest / self.weight)
+        size = np.minimum(self.slope_unit, largest[:, None] / self.weight.T).T
         natural = loss.natural_residual(e, a, size, unit)
-        each = np.minimum(self.slope_unit * self.w[:, None], largest)
+        each = np.minimum(self.slope_unit * self.w, largest[:, None]).T
         tied = np.abs(c.lambda_ * c.coef - self._fold(alpha)) / each
         sizes = self._sizes(c, loss, terms)
         known = loss.snapped(e, a, FLOORS * EPS * sizes.max(axis=0))
         gap = np.sum(self.weight * loss.fenchel_gap(known, a), axis=0)
         violation = np.maximum(natural.max(axis=0), tied.max(axis=0))
-        for term, held, zero in zip(rows.terms, self._held(c), self._zero):
+        for term, held, zero in zip(rows.terms, self._walked_terms(c), self._zero):
             off, excess = self._term_balance(term, held, alpha, unit, small)
             violation = np.maximum(violation, off)
             gap = gap + np.abs((held - zero) * excess)
@@ -528,7 +577,7 @@ class KernelMachine(Problem):
         if self.target != "none":
             return unit
         size = np.abs(c.coef)
-        held = size[self.gram.diagonal() > (FLOORS * EPS) ** 2 * self.scale].sum(axis=0)
+        held = size[self.walked.diagonal() > (FLOORS * EPS) ** 2 * self.scale].sum(axis=0)
         own = np.sum(size * terms, axis=0) / np.maximum(held, TINY)
         return np.where(held > BLIND * size.sum(axis=0), np.minimum(unit, own), unit)
 
@@ -540,7 +589,7 @@ class KernelMachine(Problem):
         if self._moving_pins:
             largest = np.maximum(largest, self.z_unit / c.lambda_)
         sizes = np.tile(terms + self.scale * largest, (self.copies, 1)) + np.abs(loss.origin)
-        return sizes + np.abs(self.B) @ np.abs(self._held(c))
+        return sizes + _by_columns(np.abs(self.B), np.abs(self._held(c)))
 
     def _term_balance(
         self, term: Term, held: Floats, alpha: Floats, unit: Any, small: Floats
@@ -603,6 +652,11 @@ def _once(value: Any) -> Any:
     if isinstance(value, np.ndarray) and len(value) and np.all(value == value[0]):
         return value[:1]
     return value
+
+
+def _by_columns(B: Floats, c: Floats) -> Floats:
+    """B c, in the order of memory that columns of solutions have: one after the other."""
+    return (c.T @ B.T).T
 
 
 def best_constant(
@@ -682,8 +736,11 @@ def swept(alpha: Floats, unit: Floats, own: Floats, low: Floats, high: Floats) -
     size = np.abs(alpha)
     largest = size.max(axis=0, initial=0.0)
     no_model = largest <= NO_MODEL * unit
-    dust = np.where(no_model, NO_MODEL * unit, DUST * np.minimum(own, largest))
-    return np.clip(np.where(size <= dust, 0.0, alpha), low, high)
+    dust = DUST * np.minimum(own, largest)
+    np.copyto(dust, NO_MODEL * unit, where=no_model)
+    out = np.clip(alpha, low, high)
+    np.copyto(out, np.clip(0.0, low, high), where=size <= dust)
+    return out
 
 
 def taking_part(n: int, without: Ints) -> Any:

@@ -33,6 +33,6 @@ class OneClass(KernelMachine):
     def start(self, value: float | None = None) -> Start:
         """nu = 1: every multiplier is at its weight, and the highest point is the first to move."""
         box = self.w / self.z_unit
-        f = self.gram @ box / self.scale
+        f = self.walked @ box / self.scale
         stair = np.where(np.arange(len(f)) == np.argmax(f), 2, 3)
         return Start(np.append(stair, 2), np.append(box, -f.max()), 1.0, highest=True)

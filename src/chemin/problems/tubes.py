@@ -67,7 +67,7 @@ def _hold_edges(
     problem: SVR, blocks: list[Ints], beta: Floats, b: float, d: float, pull: float
 ) -> tuple[float, float]:
     """b and d with every edge of the tube held by a point, which is put on it in `blocks`."""
-    r = pull * (problem.y - problem.shift) / problem.sd - problem.gram @ beta / problem.scale
+    r = pull * (problem.y - problem.shift) / problem.sd - problem.walked @ beta / problem.scale
     height = [np.where(beta > 0, r, np.inf), np.where(beta < 0, -r, np.inf)]
     held = [bool(np.any(block == EDGE)) for block in blocks]
     ends = [b + d, d - b]  # heights of the edges above 0, upward and downward

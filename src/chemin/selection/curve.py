@@ -169,9 +169,14 @@ class Curve:
         return np.where(narrow, np.inf, value), u
 
     @property
-    def minimum(self) -> float:
-        """The smallest loss over the whole range."""
+    def _infimum(self) -> float:
+        """What the loss comes down to; beside a jump no value may have it."""
         return float(self._pieces[0].min())
+
+    @cached_property
+    def minimum(self) -> float:
+        """The smallest loss over the whole range: that of the minimiser."""
+        return self._infimum if len(self._flat()[0]) else self._lowest[0]
 
     @cached_property
     def interval(self) -> tuple[float, float]:
@@ -181,23 +186,33 @@ class Curve:
         """
         low, high = self._flat()
         if len(low) == 0:
-            point = self._lowest_point()
-            return point, point
+            return self._lowest[1], self._lowest[1]
         k = int(np.argmax(self._widths(low, high)))
         return float(low[k]), float(high[k])
 
-    def _lowest_point(self) -> float:
-        """Where the smallest piece is smallest; where f jumps there, a little inside the piece."""
-        values, places = self._pieces
-        k = int(np.argmin(values))
+    @cached_property
+    def _lowest(self) -> tuple[float, float]:
+        """The smallest loss that a value has, and the value; no interval has it."""
+        values, best = self._pieces[0], (np.inf, np.nan)
+        for k in np.argsort(values, kind="stable"):
+            if values[k] >= best[0]:
+                break
+            best = min(best, self._lowest_of(int(k)))
+        return best
+
+    def _lowest_of(self, k: int) -> tuple[float, float]:
+        """The same on one piece; where f jumps there, a little inside."""
+        value, place = (found[k] for found in self._pieces)
         middle = 0.5 * (self._mean.knots[k] + self._mean.knots[k + 1])
-        step = np.clip(middle - places[k], -INSIDE * abs(middle), INSIDE * abs(middle))
-        point, inside = self._inside(self._coordinate.to_value(places[k] + [0.0, step]))
-        return float(inside if self._mean.jumps(places[k]) else point)
+        step = np.clip(middle - place, -INSIDE * abs(middle), INSIDE * abs(middle))
+        point, inside = self._inside(self._coordinate.to_value(place + [0.0, step]))
+        if self._mean.jumps(place):
+            return float(self(inside)), float(inside)
+        return float(value), float(point)
 
     def _flat(self) -> tuple[Floats, Floats]:
         """Intervals on which the loss is constantly smallest, larger values first."""
-        f, most = self._mean, self.minimum + FLAT * abs(self.minimum)
+        f, most = self._mean, self._infimum + FLAT * abs(self._infimum)
         # Pieces that only round-off made do not part their neighbours.
         wide = np.flatnonzero(np.isfinite(self._pieces[0]))
         flat = f.highest()[wide] <= most
@@ -377,13 +392,18 @@ class Curve:
         return self._last if best > self._last and self(self._last) <= most else best
 
     def _cells(self, low: Floats, high: Floats) -> Floats:
-        """Intervals cut at the path's breakpoints: on each the same coefficients are not zero."""
+        """Intervals cut at the path's breakpoints: on each the same coefficients are not zero.
+
+        The lower end of the range is a cell of its own: an event that it cuts off may be there.
+        """
         cuts = np.unique(self._path.breakpoints)
         first, last = np.searchsorted(cuts, low, "right"), np.searchsorted(cuts, high, "left")
         cells = []
         for a, b, i, j in zip(low, high, first, last):
             ends = np.concatenate([[a], cuts[i:j], [b]])
             cells.append(np.column_stack([ends[:-1], ends[1:]]))
+        if low.min() <= self.range[0]:
+            cells.append(np.full((1, 2), self.range[0]))
         if self._endless and high.max() >= self.range[1]:
             cells.append(np.full((1, 2), self.range[1]))  # and all that lies above
         return np.concatenate(cells)
