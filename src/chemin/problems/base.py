@@ -66,7 +66,6 @@ class Columns:
     alpha: Floats  # (n, k) dual variables
     lambda_: Floats  # (k,)
     given: dict[str, Floats] = field(default_factory=dict)  # other parameters by name, (k,) each
-    products: Any = None  # K coef and |K| |coef|, where they have been computed
 
 
 @dataclass(frozen=True)

@@ -337,13 +337,23 @@ class KernelMachine(Problem):
         return self._solutions(z, t, without, multiplied=False)[0]
 
     def judged(self, z: Floats, t: Floats) -> Certificate:
-        """With one reading of the matrix, for intercepts and certificates."""
-        return self._certificate(*self._solutions(z, t, None, multiplied=True))
+        """With half a certificate's products where that is enough: where a solution is exact by a
+        floor that is too low, and certifiable by one that is too high.
+        """
+        c, rows, f = self._solutions(z, t, None, multiplied=True)
+        assert f is not None
+        if self.target == "none":  # the unit itself is made of all terms
+            return self._certificate(c, rows, *self._products(c.coef))
+        found = self._certificate(c, rows, f, np.zeros_like(f))
+        floor = found.floor + EPS * self._most(c.coef) / self.margin_unit(c.given)
+        if np.all(found.exact & (FLOORS * floor <= BLIND)):
+            return found
+        return self._certificate(c, rows, *self._products(c.coef))
 
     def _solutions(
         self, z: Floats, t: Floats, without: Ints | None, *, multiplied: bool
-    ) -> tuple[Columns, Rows]:
-        """Columns, and the rows at their parameters."""
+    ) -> tuple[Columns, Rows, Floats | None]:
+        """Columns, the rows at their parameters, and, `multiplied`, f at the points."""
         n, (lam, given) = len(self.B), self._parameters(t)
         rows = self._declared(given)
         loss = rows.loss
@@ -356,16 +366,15 @@ class KernelMachine(Problem):
         for k, term in enumerate(self.rows.terms):
             if term.from_zero:
                 c[k] = np.maximum(c[k], 0.0)
-        products = self._products(coef) if multiplied else None
-        interval = self._settle(c, rows, alpha, coef, given, without, products)
+        f = self._f(coef) if multiplied else None
+        interval = self._settle(c, rows, alpha, coef, given, without, f)
         known = dict(zip((t.name for t in self.rows.terms), c))
         b = known.pop("intercept", np.zeros(len(t)))
         if self.centred is not None:
             lift, _ = self.centred.lift(coef)
             b, interval = b - lift, interval - lift
         shown = alpha if self.copies == 1 else self._fold(alpha)
-        found = Columns(t * self.unit, coef, b, interval, shown, lam, given | known, products)
-        return found, rows
+        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known), rows, f
 
     def _fold(self, alpha: Floats) -> Floats:
         """sum of s_i alpha_i over the rows of each point."""
@@ -410,10 +419,10 @@ class KernelMachine(Problem):
         coef: Floats,
         given: Any,
         without: Ints | None,
-        products: Any,
+        known: Floats | None,
     ) -> Floats:
         """Terms that no row fixes go to the middle of what they may be, in c itself; returns the
-        interval of intercepts.
+        interval of intercepts. `known`: f without its intercept, if it is.
         """
         names = [term.name for term in self.rows.terms]
         b = names.index("intercept") if "intercept" in names else None
@@ -435,7 +444,7 @@ class KernelMachine(Problem):
             if not some.size:
                 continue
             part_given = {name: v[some] for name, v in given.items()}
-            f = self._f(coef[:, some]) if products is None else products[0][:, some]
+            f = self._f(coef[:, some]) if known is None else known[:, some]
             asked = self._asked(self._declared(part_given).loss, alpha[:, some], f)
             if part is not None:
                 asked = asked.among(part[:, some])
@@ -506,6 +515,12 @@ class KernelMachine(Problem):
             terms = terms + np.abs(self.centred.rise) @ np.abs(coef)
         return f, terms
 
+    def _most(self, coef: Floats) -> Floats:
+        """No less than the absolute terms of f at any point: |K_ij|^2 <= K_ii K_jj."""
+        root = np.sqrt(np.maximum(self.walked.diagonal(), 0.0))
+        rise = 0.0 if self.centred is None else np.abs(self.centred.rise)
+        return np.asarray((root.max() * root + rise) @ np.abs(coef))
+
     def _held(self, c: Columns) -> Floats:
         """(terms, k): the unpenalised terms as a user holds them."""
         return self._terms(c, c.intercept)
@@ -536,15 +551,14 @@ class KernelMachine(Problem):
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
-        return self._certificate(c, self._declared(c.given))
+        return self._certificate(c, self._declared(c.given), *self._products(c.coef))
 
-    def _certificate(self, c: Columns, rows: Rows) -> Certificate:
+    def _certificate(self, c: Columns, rows: Rows, f: Floats, terms: Floats) -> Certificate:
         """Natural residuals, coef against alpha, stationarity of terms, and the Fenchel gap.
 
         From the loss and what a user holds, never from the system that is walked. Each row is
         judged by its own weight, or by the largest multiplier where that is less.
         """
-        f, terms = self._products(c.coef) if c.products is None else c.products
         loss, alpha = rows.loss, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self._judge(c, terms)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
