@@ -34,6 +34,7 @@ from chemin.engine import blocked, rescue
 FITS = 10  # of the grid that are made
 PATIENCE = 60.0  # seconds by the clock on the wall for a path; then it is left
 FIT_PATIENCE = 2.0  # seconds for fits: those not made by then are taken to be no slower
+WARM = 40  # rows of a path before, for what is loaded once
 NOISE = 0.1  # standard deviations of a feature, added to make rows clean
 ALLOWED = 3.0  # times the time an event of the clean path, and once that of the fits
 LEAST = 1e-4  # of the start: where the grid of a path that goes to 0 ends
@@ -218,6 +219,7 @@ def measure(
 ) -> None:
     """In a process of its own: the path, the clean one, and fits one by one."""
     what, target, K = KINDS[kind], targets(kind, y), KERNELS[kernel](X)
+    walked(what, K[:WARM, :WARM], tuple(part[:WARM] for part in target), o.limit)
     to.send(walked(what, K, target, o.limit))
     noise = NOISE * X.std(axis=0) * np.random.default_rng(0).standard_normal(X.shape)
     clean = walked(what, KERNELS[kernel](X + noise), target, o.limit)

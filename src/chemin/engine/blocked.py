@@ -120,7 +120,8 @@ class BlockWalker:
 
         A block in which an unwatched variable has passed a corner is walked again with that
         variable watched, and later blocks watch more. A block that drifts is walked again with
-        care, or shorter, whichever costs less; then it is left to the reference.
+        care, or shorter, whichever costs less; the shortest may drift more, for it is mended. Then
+        it is left to the reference.
         """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
@@ -171,7 +172,9 @@ class BlockWalker:
 
     def holds(self) -> bool:
         """Whether residuals have stayed on their stairs through the block."""
-        return bool(self.core.off_treads <= 1.0 and self.core.off_pins <= 1.0)  # no number is not
+        core = self.core
+        most = tol.BENT if core.careful and self.length <= SHORTEST else 1.0
+        return bool(core.off_treads <= most and core.off_pins <= most)  # no number is not
 
     def unwatched(self, watched: Ints) -> Ints:
         """The pinned variables that the block does not look at."""

@@ -26,6 +26,7 @@ from .trace import StandingRecorder
 
 MENDER = -1.0  # a walk that corrects drift starts no other for its own
 STALLED = 20  # rescues at one t, before the reference takes over for good
+HELPED = 1  # corners a variable that the reference passes for a compiled walk before they are noise
 
 
 def check_sight(floor: float) -> None:
@@ -181,6 +182,7 @@ class Helper:
         before = blocks.passed
         walker = self.prepare(blocks)
         walker.guard, walker.passed, walker.since = blocks.guard, before, before
+        walker.patience = HELPED * len(blocks.system) + 100
         if self.stalled and self.slack > 1.0:
             walker.slack = self.slack
             walker.refresh()

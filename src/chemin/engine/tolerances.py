@@ -19,6 +19,7 @@ PRECISION = 1e-13  # linear term, box: a residual or a multiplier so near a corn
 ROUNDING = 8 * EPS  # sum of absolute terms: a residual so near a corner is at it
 KEEP_PRECISION = 10.0  # PRECISION: what may drift in a block, certificates ask for 1e-9
 KEEP_ROUNDING = 2.0  # ROUNDING: what may drift in a block
+BENT = 100.0  # what may drift: a block that can be no shorter is kept and mended, not left
 MEND = 0.05  # what may drift: more is corrected when a block ends
 STALE = 0.3  # linear term, terms: shrunk to this part, tolerances and h are computed again
 FADED = 0.1  # t: shrunk to this part, a block of few variables ends; of many, STALE: they drift
