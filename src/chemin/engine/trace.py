@@ -190,9 +190,11 @@ class Recorder:
         """End the walk at the last event that is asked for. Whether one counts is known when the
         move after it is: above the start nothing happens.
         """
-        first = self.first if self.from_top else 0
-        if self.max_events is None or self.passed < self.max_events or first is None:
+        if self.max_events is None or self.passed < self.max_events:
             return
+        if self.from_top and self.first is None:
+            return
+        first = self.beginning() if self.from_top else 0
         events = np.concatenate(self.events)
         counted = np.flatnonzero(events["move"] >= first)
         if len(counted) < self.max_events:
@@ -201,6 +203,17 @@ class Recorder:
         self.events = [events[: last + 1]]
         self._keep(max(int(events["move"][last]), 1))
         raise StopWalk(Reason.MAX_EVENTS(self.max_events))
+
+    def beginning(self) -> int:
+        """The first move of the path: that in which something happens, or jumps right before it.
+
+        Jumps of unpenalised variables there belong to the path: above they have not been made.
+        """
+        t0, t1 = self.moves[:2]
+        first = min(self.first or 0, len(t0))
+        while first > 0 and t0[first - 1] == t1[first - 1]:
+            first -= 1
+        return first
 
     def _keep(self, count: int) -> None:
         """The first `count` moves, and no more."""
@@ -303,18 +316,13 @@ class Trace:
         moves = recorder.made()
         if recorder.first is not None and recorder.first == len(moves) > 0:  # ends where it starts
             moves = moves.then(moves.jump(float(moves.t1[-1]), np.zeros_like(z_start)))
-        t0, t1 = moves.t0, moves.t1
         events = _joined(recorder.events)
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
-        first = min(recorder.first or 0, max(len(t0) - 1, 0))
-        # Jumps of unpenalised variables right there belong to it: above they have not been made.
-        while first > 0 and t0[first - 1] == t1[first - 1]:
-            first -= 1
-        if not trim or len(t0) == 0 or recorder.system is None:
+        if not trim or len(moves) == 0 or recorder.system is None:
             return whole
-        return whole._from(first, recorder.system.boxed)
+        return whole._from(recorder.beginning(), recorder.system.boxed)
 
     def _from(self, first: int, multiplier: NDArray[np.bool_]) -> Trace:
         """The same walk without its first moves, in which nothing happens to multipliers."""
