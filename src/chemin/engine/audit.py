@@ -20,9 +20,9 @@ from .reasons import CHANCE, End, Reason
 from .tolerances import LOWEST
 from .trace import Trace
 
-# All places are looked at where that costs ten milliseconds at most (EVERY). Elsewhere they are as
-# many as cost two or three (WORK): a certificate is one product with the matrix and some passes over
-# a column. Large problems have the least number, some hundredths of the walk.
+# All places are looked at where that costs ten milliseconds at most (EVERY). Elsewhere as many as
+# cost two or three (WORK): a certificate is one product with the matrix and some passes over a
+# column. Large problems have the least number, some hundredths of the walk.
 EVERY, WORK = 4e6, 1e6
 PASSES = 200
 LEAST = 6  # places, however large the problem
