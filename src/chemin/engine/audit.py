@@ -20,9 +20,10 @@ from .reasons import CHANCE, End, Reason
 from .tolerances import LOWEST
 from .trace import Trace
 
-# Places are as many as cost two or three milliseconds: a certificate is one product with the matrix
-# and some passes over a column. Large problems have the least number, some hundredths of the walk.
-WORK = 1e6
+# All places are looked at where that costs ten milliseconds at most (EVERY). Elsewhere as many as
+# cost two or three (WORK): a certificate is one product with the matrix and some passes over a
+# column. Large problems have the least number, some hundredths of the walk.
+EVERY, WORK = 4e6, 1e6
 PASSES = 200
 LEAST = 6  # places, however large the problem
 CHUNK = 256  # certificates computed at once
@@ -103,10 +104,11 @@ def certified(problem: Problem, trace: Trace) -> Trace:
     places = _places(problem, trace)
     if len(places) == 0:
         return trace
-    n = len(problem.system)
-    count = min(len(places), max(LEAST, int(problem.audit_work * WORK / (n * n + PASSES * n))))
     some = np.arange(len(places))
-    if count < len(places):
+    n = len(problem.system)
+    each = n * n + PASSES * n
+    count = max(LEAST, int(problem.audit_work * WORK / each))
+    if count < len(places) and each * len(places) > EVERY:
         some = some[:count] * (len(places) - 1) // (count - 1)
     above = _above(problem, trace)
     exact = _judged(problem, trace, np.append(above, places[some])).exact
