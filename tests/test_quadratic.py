@@ -575,6 +575,21 @@ def test_expectiles_of_a_perfect_fit(tau, kernel):
         assert path.certificate(path.start * np.geomspace(1e-12, 1.0, 60)).exact.all()
 
 
+@pytest.mark.parametrize("n, seed", [(8, 11), (14, 4), (14, 35)])
+def test_a_multiplier_of_zero_is_no_fit_while_others_are_held(n, seed):
+    """Oracle: the walk to a tiny lambda, and interpolation to within the tube at 0. At the start one
+    row is free, its multiplier is 0, and all others are inside or held at h.
+    """
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), rng.normal(size=n)
+    options = {"epsilon": 0.1, "h": 0.3, "gamma": 50.0}
+    path, part = (quadratic_svr_path(X, y, stop=stop, **options) for stop in (0.0, 1e-3))
+    assert path.complete, path.reason
+    np.testing.assert_allclose(path.breakpoints[: len(part)], part.breakpoints, rtol=1e-10)
+    assert len(part) > 3
+    assert np.abs(path.decision_function(X, 0.0) - y).max() <= 0.1 + 1e-9
+
+
 def test_a_walk_that_passes_no_corner_ends(monkeypatch):
     """Oracle: the definition. A walk that goes on by a part in 1e9 of t each time says so."""
     monkeypatch.setenv("CHEMIN_ENGINE", "reference")

@@ -89,8 +89,11 @@ class RationalWalker(RescuedWalker):
 
     def misfit(self, soft: Floats) -> float:
         """How far margins are from the feet of their ramps. Where multipliers go to 0 together all
-        of them come there at once, and before that their corners are round-off.
+        of them come there at once, and before that their corners are round-off. A multiplier that
+        is held elsewhere does not go to 0, and there is no fit.
         """
+        if np.any(self.z[~self.tread]):
+            return np.inf
         return float((soft * np.abs(self.z[self.free])).max())
 
     def first_crossing(self, move: Move, soft: Floats, reach: float) -> float:
