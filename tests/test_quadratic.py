@@ -562,17 +562,34 @@ def test_there_is_nothing_to_hand_over():
         model.to_sklearn()
 
 
-@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9, 0.99])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_expectiles_of_a_perfect_fit(tau, kernel):
-    """Oracle: interpolation. With K regular f = y at 0, and multipliers go to 0 together."""
-    for seed in (1, 5, 8, 16):
+    """Oracle: interpolation. With K regular f = y at 0, and multipliers go to 0 together; one of
+    them may be far smaller than the others.
+    """
+    for seed in (0, 1, 5, 8, 16, 17, 32, 36):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(5, 4)), rng.normal(size=5)
         path = expectile_path(X, y, tau=tau, kernel=kernel, gamma=0.5, stop=0.0)
         assert path.complete, path.reason
         np.testing.assert_allclose(path.decision_function(X, 0.0), y, atol=1e-7)
         assert path.certificate(path.start * np.geomspace(1e-12, 1.0, 60)).exact.all()
+
+
+@pytest.mark.parametrize("n, seed", [(8, 11), (14, 4), (14, 35)])
+def test_a_multiplier_of_zero_is_no_fit_while_others_are_held(n, seed):
+    """Oracle: the walk to a tiny lambda, and interpolation to within the tube at 0. At the start one
+    row is free, its multiplier is 0, and all others are inside or held at h.
+    """
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), rng.normal(size=n)
+    options = {"epsilon": 0.1, "h": 0.3, "gamma": 50.0}
+    path, part = (quadratic_svr_path(X, y, stop=stop, **options) for stop in (0.0, 1e-3))
+    assert path.complete, path.reason
+    np.testing.assert_allclose(path.breakpoints[: len(part)], part.breakpoints, rtol=1e-10)
+    assert len(part) > 3
+    assert np.abs(path.decision_function(X, 0.0) - y).max() <= 0.1 + 1e-9
 
 
 def test_a_walk_that_passes_no_corner_ends(monkeypatch):

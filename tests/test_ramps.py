@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chemin import quadratic_svc_path, quadratic_svr_path
+from chemin import expectile_path, quadratic_svc_path, quadratic_svr_path
 from chemin.engine import ramps
 from contract import CASES, assert_walked, make_data, make_tied
 from test_engines import assert_same_path, in_both
@@ -77,3 +77,40 @@ def test_max_events_is_met_to_the_event(walks):
     some = quadratic_svc_path(X, y, rho=1.1, h=0.2, gamma=0.3, max_events=17)
     assert len(some) == 17 and not some.complete
     np.testing.assert_array_equal(some.breakpoints, whole.breakpoints[:17])
+
+
+def assert_exact_at_events(path):
+    values = path.breakpoints[path.breakpoints > 0]
+    assert len(values) and path.certificate(values).exact.all()
+
+
+@pytest.mark.parametrize("seed", [1, 23, 26])
+def test_ends_of_moves_lie_within_the_boxes(seed):
+    """Oracle: the certificate at every event. The two rows of a point come to their pins together,
+    and where K + lambda is nearly singular a correction of one moves the other beyond its own.
+    """
+    rng = np.random.default_rng(seed)
+    X, y = np.linspace(0, 1, 20)[:, None], rng.normal(size=20)
+    weight = rng.integers(1, 4, 20).astype(float)
+    options = {"tau": 0.9, "gamma": 0.5, "intercept": False, "stop": 1e-8}
+    assert_exact_at_events(expectile_path(X, y, sample_weight=weight, **options))
+
+
+@pytest.mark.parametrize("seed", [5, 28, 37])
+def test_copies_of_very_different_weights_stay_within_their_boxes(seed):
+    """Oracle: the certificate at every event, with a flat kernel and weights over four orders."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(33, 2)))
+    y = np.where(X[:, 0] + rng.normal(size=33) > 0, 1, -1)
+    weight = 10.0 ** rng.uniform(-2, 2, 33)
+    options = {"rho": 0.7, "h": 0.2, "gamma": 1e-3, "stop": 1e-8}
+    assert_exact_at_events(quadratic_svc_path(X, y, sample_weight=weight, **options))
+
+
+def test_events_between_which_t_does_not_change():
+    """Oracle: the certificate. Steps shorter than t can tell pass corners all the same."""
+    rng = np.random.default_rng(56)
+    X, y = np.linspace(0, 1, 30)[:, None], rng.normal(size=30)
+    weight = rng.integers(1, 4, 30).astype(float)
+    options = {"tau": 0.1, "gamma": 0.5, "intercept": False, "stop": 1e-8}
+    assert_exact_at_events(expectile_path(X, y, sample_weight=weight, **options))

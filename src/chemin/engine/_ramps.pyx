@@ -633,6 +633,8 @@ cdef class Ramps(System):
                     self.z[i] += self.x[s]
             if held < 0:
                 code = self._meets()
+        if code == GOES_ON and not self._inside():
+            code = LEFT
         if code != GOES_ON:
             self.t = before
             memcpy(&self.z[0], &self.old_z[0], self.N * sizeof(double))
@@ -643,6 +645,17 @@ cdef class Ramps(System):
                 for j in range(self.k):
                     self.h[i] += self.shape[j] * self.bends[j, i]
         return GOES_ON
+
+    cdef bint _inside(self) noexcept nogil:
+        """Whether no other free variable is beyond a pin: where G_FF + t D is nearly singular the
+        correction at the end of a move may put one there, though no crossing was stepped over.
+        """
+        cdef Py_ssize_t i, s
+        for s in range(self.ns):
+            i = self.owner[s]
+            if i >= 0 and i != self.who and self._nearest(i) < 0.0:
+                return False
+        return True
 
     cdef void _mend(self) noexcept nogil:
         """x, by which free variables are off: A^-1 off. H is that of t0: it is refined."""

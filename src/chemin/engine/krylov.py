@@ -182,7 +182,7 @@ class KrylovWalker(RationalWalker):
     def first_crossing(self, move: Move, soft: Floats, reach: float) -> float:
         chol = self.made_factor()
         if chol is None:
-            return super().first_crossing(move, soft, reach)
+            return self.by_all_poles(move, soft, reach)
         root = np.sqrt(soft)
         space = Space(chol, root, root * move.z[self.free])
         allowed = UNSOLVED * float(self.tolerance[self.free[soft > 0]].min())
@@ -219,7 +219,7 @@ class KrylovWalker(RationalWalker):
         """As the reference does it."""
         self.turns = None
         RationalWalker.factor(self)
-        return super().first_crossing(move, soft, reach)
+        return super().by_all_poles(move, soft, reach)
 
     def _unsolved(self, move: Move, change: Floats, d: float) -> Floats:
         """What is left of the equations of free variables, changed so, at t + d.

@@ -33,8 +33,12 @@ class RampWalker(KrylovWalker):
 
     def on_drift(self, way: float, move: Move) -> Move:
         """What has drifted is corrected; from there on, as many regular events as come."""
-        move = super().on_drift(way, move)
-        while self.regular(way) and self.stretch():
+        move, begun = super().on_drift(way, move), np.inf
+        # Steps may be shorter than t can tell: what stands still is for the other walk to judge.
+        while self.regular(way) and self.t < begun:
+            begun = self.t
+            if not self.stretch():
+                break
             move = super().on_drift(way, self.settle(way))
         return move
 
@@ -45,7 +49,7 @@ class RampWalker(KrylovWalker):
 
     def stretch(self) -> bool:
         """Regular events as they come; whether there was any move."""
-        core, begun = self.core, self.t
+        core, any_move = self.core, False
         assert core is not None
         core.load(self.stair, self.t)
         while True:
@@ -53,13 +57,14 @@ class RampWalker(KrylovWalker):
             code, moves, events = core.run(self.far, BLOCK)
             if not moves:
                 break
+            any_move = True
             self.take_over(moves, events)
             if self.guard:
                 check_sight(self.system.floor(self.size, self.t))
             if code != FULL or np.any(np.abs(self.drift) > 2.0 * self.tolerance):
                 break
         self.search.functions, self.search.steps = core.functions, core.steps
-        if self.t == begun:
+        if not any_move:
             return False
         self.arrival, self.stale = None, True
         if code == CORNER:

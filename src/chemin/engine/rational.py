@@ -33,7 +33,7 @@ from .moves import Form
 from .reasons import Reason, StuckError
 from .reference import Move
 from .rescue import RescuedWalker
-from .tolerances import DISTANT, FITTED, GENTLE, LONG, NOUGHT
+from .tolerances import DISTANT, EVEN, FAINT, FITTED, GENTLE, LONG, NOUGHT, TAIL
 from .trace import CurvedRecorder
 
 
@@ -75,6 +75,12 @@ class RationalWalker(RescuedWalker):
             if self.bent() > GENTLE:
                 self.form = None
             return left, True
+        if falls and self.faint(soft):
+            reach = left
+            step = self.by_all_poles(move, soft, left)
+            if step >= (1.0 - TAIL) * left:
+                self.blocking = np.zeros_like(self.blocking)
+                return left, True
         if not np.isfinite(left) and not self.blocking.any():
             return min(step, size), True  # nothing is met, or told from the limit at infinity
         if step < reach:
@@ -89,12 +95,27 @@ class RationalWalker(RescuedWalker):
 
     def misfit(self, soft: Floats) -> float:
         """How far margins are from the feet of their ramps. Where multipliers go to 0 together all
-        of them come there at once, and before that their corners are round-off.
+        of them come there at once, and before that their corners are round-off. A multiplier that
+        is held elsewhere does not go to 0, and there is no fit.
         """
+        if np.any(self.z[~self.tread]):
+            return np.inf
         return float((soft * np.abs(self.z[self.free])).max())
+
+    def faint(self, soft: Floats) -> bool:
+        """Whether a margin will soon be so near the foot of its ramp that it counts as there, and
+        moves are nearly straight all the way to 0. Then the rest of the way is looked at as a
+        whole: near a perfect fit all margins come to their feet at 0, and none before.
+        """
+        off = soft * np.abs(self.z[self.free])
+        return bool(off[off > 0].min(initial=np.inf) <= FAINT) and self.bent() <= EVEN
 
     def first_crossing(self, move: Move, soft: Floats, reach: float) -> float:
         """Where the first variable meets the end of its stair, infinity if none does by `reach`."""
+        return self.by_all_poles(move, soft, reach)
+
+    def by_all_poles(self, move: Move, soft: Floats, reach: float) -> float:
+        """The same, by an eigendecomposition."""
         self.form = self.expand(move, soft)
         bends, near = self.bends(), self.form.near
         gaps = self.open_gaps(move, bends, near, reach)

@@ -69,6 +69,9 @@ NEARBY = 0.05  # t: so far neither G_FF + t D nor the sizes of residuals change 
 AWAY = 0.25  # t: so far from where it was made the inverse is made again
 DISTANT = 1e4  # t: on the way up, what comes later is not told from the limit, met from one side
 FITTED = 1e-10  # margin: a fit that is off by less, and bends by less, is perfect on the way to 0
+FAINT = 1e-8  # margin: a fit that is off by less somewhere is soon lost in PRECISION there
+EVEN = 1e-5  # 1: moves that bend less on the way to 0 can be followed there at once
+TAIL = 1e-3  # the way to 0: a corner in this last part of it is met at 0, but for round-off
 GENTLE = 0.5  # 1: moves that bend more on the way to 0 may have a pole there
 
 
