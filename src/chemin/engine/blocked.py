@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
-from ..problems.staircase import Floats, Ints, StaircaseSystem
+from ..problems.staircase import CLOSED, Floats, Ints, StaircaseSystem
 from . import _loop, _verify  # type: ignore[attr-defined]
 from . import tolerances as tol
 from .reasons import Reason, StuckError
@@ -81,6 +81,7 @@ class BlockWalker:
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
         core.longest = tol.LONG if system.unit_moves else np.inf
         core.look_again = tol.STALE if system.unit_moves else 0.0
+        core.closed = CLOSED
         self.passed, self.nought = 0, 0.0
         self.helper = Helper()
         self.patience = max(STANDING, 40 * len(system) // self.most)

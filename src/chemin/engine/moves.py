@@ -91,6 +91,12 @@ class Moves(ABC):
         for column, j, part in zip(columns, moves, parts):
             self.advance(z[:, column], int(j), float(part))
 
+    def pace(self, moves: Ints, parts: Floats) -> Floats | None:
+        """How far parts of several moves are on the straight lines from end to end; None where
+        there are no such lines.
+        """
+        return None
+
     def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
         """The change of z'phi as a function of the parts of move j: shape (parts, columns)."""
         rows = phi[self.entries(j)]
@@ -135,6 +141,9 @@ class StraightMoves(Moves):
     def _paces(self, moves: Ints, parts: Floats) -> Floats:
         """What multiplies the rates, after parts of several moves."""
         return parts * self.length[moves]
+
+    def pace(self, moves: Ints, parts: Floats) -> Floats | None:
+        return parts
 
     def advance_all(self, z: Floats, columns: Ints, moves: Ints, parts: Floats) -> None:
         """All entries of all moves at once, where `_paces` says all there is to know."""
@@ -196,6 +205,10 @@ class ProjectiveMoves(StraightMoves):
     def _paces(self, moves: Any, parts: Floats) -> Floats:
         s = parts * self.length[moves]
         return np.asarray(s / (1.0 - s * self.near[moves]))
+
+    def pace(self, moves: Ints, parts: Floats) -> Floats | None:
+        bend = self.bend[moves]
+        return np.asarray(parts * (1.0 - bend) / (1.0 - parts * bend))
 
     def change(self, j: int, parts: Floats) -> Floats:
         return self._paces(j, parts)[:, None] * self.rate[self.part(j)]
@@ -285,6 +298,9 @@ class RationalMoves(StraightMoves):
 
     def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
         Moves.advance(self, z, j, part)
+
+    def pace(self, moves: Ints, parts: Floats) -> Floats | None:
+        return None
 
     def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
         """The weights meet phi once for all parts."""
