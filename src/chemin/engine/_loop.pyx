@@ -40,7 +40,8 @@ cdef class Loop(WorkingSet):
     def load(self, stair, z, double t, double way, H):
         """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero."""
         self.settling = self.arriving = True
-        self.off_lo, self.off_hi = (np.full(self.N, np.inf) for _ in range(2))
+        self.off_lo[:] = INFINITY
+        self.off_hi[:] = INFINITY
         super().load(stair, z, t, way, H)
 
     def snapshot(self):

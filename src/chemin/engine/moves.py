@@ -143,7 +143,7 @@ class StraightMoves(Moves):
         return parts * self.length[moves]
 
     def pace(self, moves: Ints, parts: Floats) -> Floats | None:
-        return parts
+        return parts if type(self).change is StraightMoves.change else None
 
     def advance_all(self, z: Floats, columns: Ints, moves: Ints, parts: Floats) -> None:
         """All entries of all moves at once, where `_paces` says all there is to know."""
@@ -298,9 +298,6 @@ class RationalMoves(StraightMoves):
 
     def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
         Moves.advance(self, z, j, part)
-
-    def pace(self, moves: Ints, parts: Floats) -> Floats | None:
-        return None
 
     def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
         """The weights meet phi once for all parts."""

@@ -660,6 +660,9 @@ class Trace:
 
             rows of a block = (z before the block)'phi + (changes since the block began)'phi
         """
+        if self._small and 0 < len(self.z_start) <= CHECKPOINT and len(self.moves):
+            yield self._image(phi)
+            return
         z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
         size, last = np.diff(self.moves.pointer), np.empty(0)
         for first in range(0, len(self.moves), CHECKPOINT):
@@ -678,6 +681,13 @@ class Trace:
             yield Image(self.moves, block, phi, out, z.copy(), moved, so_far)
             z[moved] += so_far[-1]
             last = out[-1].copy()
+
+
+    def _image(self, phi: Floats) -> Image:
+        """`images` as one, of few variables: any of them may move in any block."""
+        block, every = slice(0, len(self.moves)), np.arange(len(self.z_start))
+        so_far = self._kept - self.z_start
+        return Image(self.moves, block, phi, self._kept @ phi, self.z_start, every, so_far)
 
 
 def _between(values: NDArray[Any], low: int, high: int) -> bool:

@@ -32,6 +32,7 @@ from .rounded import Terms
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
 HALF = np.array([0.5])
+TINY = float(np.finfo(np.float64).tiny)  # stands for 0 where u is infinite
 # A curved move to t = 0 is followed so far; beyond, a difference of z is round-off, and f constant.
 OCTAVES = 20
 
@@ -136,7 +137,7 @@ class _Reader:
 
     def _coef_sum(self, z_sum: Any, u: Any) -> Any:
         """The sum of the absolute coefficients at u."""
-        return z_sum * u if self.reading.inverse else z_sum
+        return np.maximum(z_sum, TINY) * u if self.reading.inverse else z_sum
 
     # ------------------------------------------------------------------ above the start
 

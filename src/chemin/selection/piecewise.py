@@ -143,7 +143,10 @@ class Piecewise:
 
         What round-off puts between the jumps of a sum is not looked at.
         """
-        sides = self(u * np.array([1.0 - BESIDE, 1.0 + BESIDE]))
+        first, last = sorted((u * (1.0 - BESIDE), u * (1.0 + BESIDE)))
+        if last <= self.knots[0] or first >= self.knots[-1]:
+            return False
+        sides = self(np.array([first, last]))
         return bool(abs(sides[1] - sides[0]) > JUMP * np.abs(sides).max())
 
     # ------------------------------------------------------------------ sums
@@ -173,6 +176,8 @@ class Piecewise:
         """Neighbours with one and the same constant become one piece."""
         constant = (self.left == self.right) & ~self.bend.any(axis=1)
         same = constant[1:] & constant[:-1] & (self.left[1:] == self.left[:-1])
+        if not same.any():
+            return self
         keep = np.concatenate([[True], ~same])
         knots = np.append(self.knots[:-1][keep], self.knots[-1])
         return Piecewise(knots, self.left[keep], self.right[keep], self.bend[keep])
