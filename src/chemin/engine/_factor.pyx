@@ -162,7 +162,8 @@ cdef class Factor(System):
         for s in range(self.ns):
             self._new_slot(s, free[s], way)
             self.zs[s] = z[free[s]]
-        np.asarray(self.H)[: self.ns, : self.ns] = H
+        if self.ns:
+            np.asarray(self.H)[: self.ns, : self.ns] = H
         self.t, self.spoilt = t, 0.0
         self.redirect()
 
@@ -221,7 +222,8 @@ cdef class Factor(System):
 
     def positions(self):
         """z: pinned variables at their pins, the free ones where they stand."""
-        cdef double[::1] z = np.empty(self.N)
+        out = np.empty(self.N)
+        cdef double[::1] z = out
         cdef Py_ssize_t i, j
         for i in range(self.N):
             j = self.stair[i]
@@ -229,19 +231,21 @@ cdef class Factor(System):
                 z[i] = self.value[i, j] + self.t * self.slope[i, j]
             else:
                 z[i] = self.zs[self.slot_of[i]]
-        return np.asarray(z)
+        return out
 
     def terms(self, const double[::1] z):
         """M z and |M| |z|, with one reading of the rows of A; A is not factored."""
+        product, sizes = np.empty(self.N), np.zeros(self.N)
         cdef:
             Py_ssize_t[::1] some = np.empty(self.N, dtype=np.intp)
             double[::1] x = np.empty(self.N)
-            double[::1] pushed = np.empty(self.N), size = np.zeros(self.N)
+            double[::1] pushed = product, size = sizes
             const double *both[2]
             double *flows[2]
             Py_ssize_t i, e, g, count = 0, n = self.n_rows
             const double *edge = &z[0] + n
-        np.asarray(pushed)[n:] = np.asarray(self.border).T @ z[:n]
+        if self.nb:
+            product[n:] = np.asarray(self.border).T @ z[:n]
         both[0] = both[1] = &x[0]
         flows[0], flows[1] = &self.moved[0, 0], &self.moved[1, 0]
         with nogil:
@@ -262,7 +266,7 @@ cdef class Factor(System):
                     size[i] += fabs(self.edges[e, i] * edge[e])
             for e in range(self.nb):
                 pushed[n + e] *= self.sigma[n + e]
-        return np.asarray(pushed), np.asarray(size)
+        return product, sizes
 
     # ------------------------------------------------------------------ between blocks
 
@@ -292,8 +296,9 @@ cdef class Factor(System):
 
         Returns h' of every variable.
         """
+        rates = np.empty(self.N)
         cdef:
-            double[::1] rate = np.empty(self.N)
+            double[::1] rate = rates
             Py_ssize_t s, i
             const double *x = &self.zd[0]
             double *out = &self.flow[0]
@@ -308,7 +313,7 @@ cdef class Factor(System):
                 i = self.slot_var[s]
                 self.g[s] = self.sigma[i] * (rate[i] - way * self.slope[i, self.stair[i]])
             symv(&self.H[0, 0], self.cap, self.ns, &self.g[0], 1.0, &self.zd[0])
-        return np.asarray(rate)
+        return rates
 
     # ------------------------------------------------------------------ solves
 

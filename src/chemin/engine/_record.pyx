@@ -101,8 +101,7 @@ cdef class Record(Factor):
                     self.et[e], self.ev[e], <short> self.e_from[e], <short> self.e_to[e],
                     self.emove[e],
                 )
-        m = self.n_moves
         return (
-            np.asarray(self.mt0)[:m].tolist(), np.asarray(self.mt1)[:m].tolist(),
-            np.asarray(self.mlen)[:m].tolist(), np.asarray(size).tolist(),
+            [self.mt0[m] for m in range(self.n_moves)], [self.mt1[m] for m in range(self.n_moves)],
+            [self.mlen[m] for m in range(self.n_moves)], [size[m] for m in range(self.n_moves)],
         )

@@ -73,8 +73,9 @@ cdef class WorkingSet(Record):
         Verification is for variables that have a row: those of the border are to be watched, as are
         those that stand at a corner at which the last block has ended.
         """
+        soon = np.empty(self.N)
         cdef:
-            double[::1] out = np.empty(self.N)
+            double[::1] out = soon
             Py_ssize_t i, j, at_once = 0
             double typical = 0.0, low, high
         with nogil:
@@ -98,7 +99,7 @@ cdef class WorkingSet(Record):
                 ):
                     out[i] = -INFINITY
                 at_once += out[i] <= 0.0
-        return np.asarray(out), at_once
+        return soon, at_once
 
     def gauge(
         self, const double[::1] z, const double[::1] size, double fresh,
