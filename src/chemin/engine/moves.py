@@ -41,6 +41,7 @@ class Moves(ABC):
 
     kind: ClassVar[str]  # under which moves are saved
     degree: ClassVar[int | None]  # of z as a polynomial in t within a move; None: it is none
+    goes_straight: ClassVar[bool] = False  # whether z goes along a line, at whatever pace
 
     def __len__(self) -> int:
         return len(self.t0)
@@ -130,6 +131,7 @@ class StraightMoves(Moves):
 
     kind = "straight"
     degree: ClassVar[int | None] = 1
+    goes_straight = True
 
     def change(self, j: int, parts: Floats) -> Floats:
         return (parts * self.length[j])[:, None] * self.rate[self.part(j)]
@@ -281,6 +283,7 @@ class RationalMoves(StraightMoves):
 
     kind = "rational"
     degree = None
+    goes_straight = False
 
     @cached_property
     def _weights(self) -> Ints:

@@ -101,7 +101,7 @@ class Piecewise:
         middle = 0.5 * (knots[:-1] + knots[1:])
         j = np.clip(np.searchsorted(self.knots, middle) - 1, 0, len(self.left) - 1)
         s0, s1 = self._place(j, knots[:-1]), self._place(j, knots[1:])
-        left, right = self.on_piece(j, s0), self.on_piece(j, s1)
+        left, right = self.on_piece(np.tile(j, 2), np.concatenate([s0, s1])).reshape(2, -1)
         if self.is_quadratic:
             return Piecewise(knots, left, right, self.bend[j] * ((s1 - s0) ** 2)[:, None])
         return Piecewise(knots, left, right, self._refitted(j, s0, s1, left, right))
@@ -220,16 +220,12 @@ class Piecewise:
         return value[first], s[first]
 
     def _polynomials(self, j: Ints) -> Floats:
-        """Chebyshev coefficients of the values on pieces j: s (1 - s) = (T_0 - T_2) / 8."""
+        """Chebyshev coefficients of the values on pieces j."""
         left, right, bend = self.left[j], self.right[j], self.bend[j]
-        out = widened(np.zeros((len(j), 0)), bend.shape[1] + 2)
+        out = bend @ chebyshev.times_bump(bend.shape[1])
         out[:, 0] += 0.5 * (left + right)
         out[:, 1] += 0.5 * (right - left)
-        out[:, :-2] -= bend / 8
-        for k, column in enumerate(bend.T):  # 2 T_2 T_k = T_(k + 2) + T_|k - 2|
-            out[:, k + 2] += column / 16
-            out[:, abs(k - 2)] += column / 16
-        return out
+        return np.asarray(out)
 
     def highest(self) -> Floats:
         """A bound from above on the values of each piece, and on how far they fall below it."""
