@@ -682,7 +682,6 @@ class Trace:
             z[moved] += so_far[-1]
             last = out[-1].copy()
 
-
     def _image(self, phi: Floats) -> Image:
         """`images` as one, of few variables: any of them may move in any block."""
         block, every = slice(0, len(self.moves)), np.arange(len(self.z_start))

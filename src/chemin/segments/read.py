@@ -103,8 +103,6 @@ class _Reader:
 
     def open(self, z: list[Floats], t: Floats) -> list[bool]:
         """Whether there is an interval of intercepts."""
-        if not z:
-            return []
         low, high = self.problem.columns(np.column_stack(z), t).interval
         return list(low < high)
 
@@ -180,11 +178,11 @@ class _Reader:
     def block(self, image: Image) -> Iterator[Segments]:
         """All moves of a block: those with an open interval one by one, the others at once."""
         t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
-        suspect = np.flatnonzero(self.suspect[image.block])
-        middle = [image.solutions(int(k), HALF)[:, 0] for k in suspect]
-        is_open = suspect[self.open(middle, 0.5 * (t0 + t1)[suspect])]
-        keep = t0 != t1
-        keep[is_open] = False
+        keep, is_open = t0 != t1, np.flatnonzero(self.suspect[image.block])
+        if len(is_open):
+            middle = [image.solutions(int(k), HALF)[:, 0] for k in is_open]
+            is_open = is_open[self.open(middle, 0.5 * (t0 + t1)[is_open])]
+            keep[is_open] = False
         f, end = self._ends(image, t0, t1)
         if self.straight or self.bend is not None:
             u0, u1 = self.scale(t0[keep]), self.scale(end[keep])

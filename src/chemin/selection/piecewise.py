@@ -47,13 +47,14 @@ class Piecewise:
     def assemble(cls, parts: Parts) -> Piecewise:
         """From adjoining parts in any order and direction; those of no length are dropped."""
         back = parts.u0 > parts.u1
-        u0, u1 = np.where(back, parts.u1, parts.u0), np.where(back, parts.u0, parts.u1)
-        left = np.where(back, parts.right, parts.left)
-        right = np.where(back, parts.left, parts.right)
+        first = np.minimum(parts.u0, parts.u1)
+        order = np.argsort(first, kind="stable")
+        order = order[(parts.u0 != parts.u1)[order]]
+        knots = np.append(first[order], max(parts.u0[order[-1]], parts.u1[order[-1]]))
+        left, right = parts.left, parts.right
+        if back.any():
+            left, right = np.where(back, right, left), np.where(back, left, right)
         bend = reversed_bend(parts.bend, back)
-        order = np.argsort(u0, kind="stable")
-        order = order[(u1 > u0)[order]]
-        knots = np.append(u0[order], u1[order[-1]])
         return cls(knots, left[order], right[order], bend[order])
 
     @classmethod
