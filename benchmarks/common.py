@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,25 @@ def best_of(
         result = call()
         seconds.append(clock() - begin)
     return min(seconds), result
+
+
+def side_by_side(
+    repeats: int, *calls: Callable[[], Any], least: float = 0.2
+) -> list[tuple[float, Any]]:
+    """Processor seconds of each call, the shortest of so many rounds in which all take turns, and
+    what the last one returned. What takes milliseconds is called until `least` seconds are over.
+    """
+    best: list[tuple[float, Any]] = [(float("inf"), None)] * len(calls)
+    spent, rounds = 0.0, 0
+    while rounds < repeats or spent < least:
+        for k, call in enumerate(calls):
+            begin = process_time()
+            result = call()
+            seconds = process_time() - begin
+            best[k] = (min(best[k][0], seconds), result)
+            spent += seconds
+        rounds += 1
+    return best
 
 
 def rbf(X: np.ndarray, gamma: float) -> np.ndarray:

@@ -454,6 +454,14 @@ def test_bad_arguments_of_turns(option, value):
         svr_path(X3, T4, gamma=1.0).turn("epsilon", **options)
 
 
+def test_a_solution_is_at_the_value_asked_for():
+    """Oracle: the value itself, which goes to the walk's own units and back."""
+    values = np.random.default_rng(0).uniform(0.05, 0.95, 50)
+    lasso, tau = lasso_path(X3, T4, stop=0), quantile_path(X3, T4, along="tau")
+    assert [lasso.at(v).lambda_ for v in values] == values.tolist()
+    assert [tau.at(v).tau for v in values] == values.tolist()
+
+
 def test_no_values_are_no_solutions():
     """Oracle: shapes of arrays with nothing in them."""
     for path in (svc_path(X3, Y2), nu_svr_path(X3, T4), lasso_path(X3, T4)):

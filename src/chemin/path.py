@@ -415,14 +415,17 @@ class Path:
         low, high = c.interval[:, 0]
         # At lambda = 0 f is a limit, and multipliers are zero.
         limit = self.coordinate.inverse and value == 0
+        # What moves is what was asked for, to the last digit.
         given = {name: float(v[0]) for name, v in c.given.items()}
+        given |= {name: float(value) for name in given if name == self.parameter}
+        lambda_ = float(value if self.parameter == "lambda" else c.lambda_[0])
         return Solution(
             self._spread(c.coef)[:, 0],
             float(c.intercept[0]),
             (float(low), float(high)),
             self._spread(c.alpha)[:, 0] * (0.0 if limit else 1.0),
             0.0 if limit else objective,
-            0.0 if limit else float(c.lambda_[0]),
+            0.0 if limit else lambda_,
             **{name: given.pop(name) for name in KNOWN if name in given},
             more=given,
         )

@@ -8,6 +8,8 @@ cdef class Factor(System):
     cdef:
         # slots: the free variables; a slot emptied in a block keeps its owner until it ends
         readonly Py_ssize_t ns, n0, cap  # n0: slots at the beginning of the block
+        Py_ssize_t[:, ::1] owners  # what the arrays of whole numbers by slots are cut from
+        double[:, ::1] slots  # and those of numbers
         Py_ssize_t[::1] slot_var, slot_of, owner, emptied  # emptied: slots, in this block
         Py_ssize_t n_emptied
         # the first n_line slots in the order of their columns of A: slot, column, sign; and those
@@ -52,6 +54,7 @@ cdef class Factor(System):
         double[::1] lapack_work
         blas_int[::1] swaps
 
+    cdef void _cut(self)
     cdef Py_ssize_t _most_slots(self) noexcept nogil
     cdef void _new_slot(self, Py_ssize_t s, Py_ssize_t i, double way) noexcept nogil
     cdef void _bounds(self, Py_ssize_t s, double way) noexcept nogil

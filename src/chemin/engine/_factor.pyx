@@ -101,15 +101,6 @@ cdef inline void add_square(
         dsyrk(&half, &no, &n, &k, &alpha, <double *> u, &ld, &one, h, &ld)
 
 
-def grown(a, shape, Py_ssize_t old, dtype=np.float64):
-    """Zeros of this shape, the first `old` entries (of each axis) taken from a."""
-    out = np.zeros(shape, dtype=dtype)
-    if old:
-        part = (slice(old),) * out.ndim
-        out[part] = np.asarray(a)[part]
-    return out
-
-
 cdef class Factor(System):
     """Slots and the inverse; see the module's text."""
 
@@ -118,7 +109,7 @@ cdef class Factor(System):
         self.ucap = 2 * block
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
         self.moved, self.flow = np.zeros((block, self.n_flow)), np.zeros(self.n_flow)
-        self.pin_speed, self.pushed = np.zeros(self.N), np.zeros(self.N)
+        self.pin_speed, self.pushed = np.zeros((2, self.N))
         self.line_edge = np.zeros(self.nb, dtype=np.intp)
 
     # ------------------------------------------------------------------ memory
@@ -129,29 +120,31 @@ cdef class Factor(System):
         if cap <= self.cap:
             return False
         cap = min(max(cap, LEAST, 3 * self.cap // 2), self.N + self.ucap + 2)
-        self.H = grown(self.H if old else None, (cap, cap), old)
-        self.slot_var = grown(self.slot_var if old else None, cap, old, np.intp)
-        self.owner = grown(self.owner if old else None, cap, old, np.intp)
-        self.zs = grown(self.zs if old else None, cap, old)
-        self.z0 = grown(self.z0 if old else None, cap, old)
-        self.zd = grown(self.zd if old else None, cap, old)
-        self.lo = grown(self.lo if old else None, cap, old)
-        self.los = grown(self.los if old else None, cap, old)
-        self.hi = grown(self.hi if old else None, cap, old)
-        self.his = grown(self.his if old else None, cap, old)
-        self.b = grown(self.b if old else None, cap, old)
-        self.slot_root = grown(self.slot_root if old else None, cap, old)
-        self.U, self.scaled = (np.zeros((self.ucap, cap)) for _ in range(2))
-        self.d = np.zeros(self.ucap)
-        self.frame, self.since, self.coast = (np.zeros(cap) for _ in range(3))
-        self.g, self.v, self.wanted, self.lacking = (np.zeros(cap) for _ in range(4))
-        self.change, self.lost = np.zeros(cap), np.zeros(cap)
-        self.work = np.zeros(max(self.ucap, cap))
-        self.emptied = np.zeros(cap, dtype=np.intp)
-        self.line_slot, self.line_at = (np.zeros(cap, dtype=np.intp) for _ in range(2))
-        self.line_sign, self.n_line = np.zeros(cap), 0
-        self.cap = cap
+        H, owners, slots = np.zeros((cap, cap)), np.zeros((5, cap), np.intp), np.zeros((19, cap))
+        if old:
+            H[:old, :old] = self.H[:old, :old]
+            owners[:2, :old] = self.owners[:2, :old]
+            slots[:9, :old] = self.slots[:9, :old]
+        self.H, self.owners, self.slots = H, owners, slots
+        self.U, self.scaled = np.zeros((2, self.ucap, cap))
+        self.d, self.work = np.zeros((2, max(self.ucap, cap)))
+        self._cut()
+        self.cap, self.n_line = cap, 0
         return True
+
+    cdef void _cut(self):
+        """One array for each quantity by slots: to make them one by one takes longer than a short
+        walk. What is known of slots comes first.
+        """
+        cdef Py_ssize_t[:, ::1] own = self.owners
+        cdef double[:, ::1] x = self.slots
+        self.slot_var, self.owner, self.emptied, self.line_slot = own[0], own[1], own[2], own[3]
+        self.line_at = own[4]
+        self.zs, self.z0, self.zd, self.b, self.slot_root = x[0], x[1], x[2], x[3], x[4]
+        self.lo, self.los, self.hi, self.his = x[5], x[6], x[7], x[8]
+        self.frame, self.since, self.coast, self.line_sign = x[9], x[10], x[11], x[12]
+        self.g, self.v, self.wanted, self.lacking = x[13], x[14], x[15], x[16]
+        self.change, self.lost = x[17], x[18]
 
     # ------------------------------------------------------------------ the state
 
@@ -242,7 +235,8 @@ cdef class Factor(System):
 
     def positions(self):
         """z: pinned variables at their pins, the free ones where they stand."""
-        cdef double[::1] z = np.empty(self.N)
+        out = np.empty(self.N)
+        cdef double[::1] z = out
         cdef Py_ssize_t i, j
         for i in range(self.N):
             j = self.stair[i]
@@ -250,19 +244,21 @@ cdef class Factor(System):
                 z[i] = self.value[i, j] + self.t * self.slope[i, j]
             else:
                 z[i] = self.zs[self.slot_of[i]]
-        return np.asarray(z)
+        return out
 
     def terms(self, const double[::1] z):
         """M z and |M| |z|, with one reading of the rows of A; A is not factored."""
+        product, sizes = np.empty(self.N), np.zeros(self.N)
         cdef:
             Py_ssize_t[::1] some = np.empty(self.N, dtype=np.intp)
             double[::1] x = np.empty(self.N)
-            double[::1] pushed = np.empty(self.N), size = np.zeros(self.N)
+            double[::1] pushed = product, size = sizes
             const double *both[2]
             double *flows[2]
             Py_ssize_t i, e, g, count = 0, n = self.n_rows
             const double *edge = &z[0] + n
-        np.asarray(pushed)[n:] = np.asarray(self.border).T @ z[:n]
+        if self.nb:
+            product[n:] = np.asarray(self.border).T @ z[:n]
         both[0] = both[1] = &x[0]
         flows[0], flows[1] = &self.moved[0, 0], &self.moved[1, 0]
         with nogil:
@@ -283,7 +279,7 @@ cdef class Factor(System):
                     size[i] += fabs(self.edges[e, i] * edge[e])
             for e in range(self.nb):
                 pushed[n + e] *= self.sigma[n + e]
-        return np.asarray(pushed), np.asarray(size)
+        return product, sizes
 
     # ------------------------------------------------------------------ between blocks
 
@@ -313,8 +309,9 @@ cdef class Factor(System):
 
         Returns h' of every variable.
         """
+        rates = np.empty(self.N)
         cdef:
-            double[::1] rate = np.empty(self.N)
+            double[::1] rate = rates
             Py_ssize_t s, i
             const double *x = &self.zd[0]
             double *out = &self.flow[0]
@@ -329,7 +326,7 @@ cdef class Factor(System):
                 i = self.slot_var[s]
                 self.g[s] = self.sigma[i] * (rate[i] - way * self.slope[i, self.stair[i]])
             symv(&self.H[0, 0], self.cap, self.ns, &self.g[0], 1.0, &self.zd[0])
-        return np.asarray(rate)
+        return rates
 
     # ------------------------------------------------------------------ solves
 

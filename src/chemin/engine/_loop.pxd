@@ -26,7 +26,8 @@ cdef class Loop(WorkingSet):
         Py_ssize_t[:, ::1] kept_owners, kept_stairs
         public Py_ssize_t limit  # moves in a block, at most bcap
         public double singular, doubt, doubt_refined, indefinite, creeping, hard
-        public double longest, tiny_t, look_again
+        public double longest, tiny_t, look_again, closed
+        bint to_zero  # t goes to 0, and tolerances stand still on the way
 
     cdef void _exchange(self, bint keep) noexcept nogil
     cdef int _run(self, double way, double t_end) noexcept nogil
@@ -34,6 +35,9 @@ cdef class Loop(WorkingSet):
     cdef int _step(self, double way, double t_end, double nearest) noexcept nogil
     cdef void _first_slot(self, const Direction *d, Hit *hit) noexcept nogil
     cdef void _first_row(self, const Direction *d, Hit *hit) noexcept nogil
+    cdef bint _stays(
+        self, Py_ssize_t w, double speed, double gap, double end, double slope
+    ) noexcept nogil
     cdef void _advance(self, double step, double t) noexcept nogil
     cdef void _corners(self, Py_ssize_t first, bint slot, int side) noexcept nogil
     cdef int _settle(self, double way) noexcept nogil

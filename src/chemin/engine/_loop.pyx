@@ -40,7 +40,8 @@ cdef class Loop(WorkingSet):
     def load(self, stair, z, double t, double way, H=None):
         """Stand at (stair, z, t); see `Factor.load`."""
         self.settling = self.arriving = True
-        self.off_lo, self.off_hi = (np.full(self.N, np.inf) for _ in range(2))
+        self.off_lo[:] = INFINITY
+        self.off_hi[:] = INFINITY
         super().load(stair, z, t, way, H)
 
     def snapshot(self):
@@ -98,6 +99,7 @@ cdef class Loop(WorkingSet):
         cdef double begun = fabs(self.t)
         self.far = fabs(t_end) if fabs(t_end) < INFINITY else 0.0
         self.straight = False
+        self.to_zero = t_end == 0.0 and self.longest == INFINITY
         self._watch_rates(way)
         if self._hardest() > self.hard:
             self._straighten(way, True)
@@ -197,11 +199,26 @@ cdef class Loop(WorkingSet):
                 continue
             noise = self._noise_h(d, w)
             if up > noise and max(above, 0.0) < best * up:
-                best, at = max(above, 0.0) / up, w
+                if way == 0.0 or not self._stays(w, up, above, hi[w], his[w]):
+                    best, at = max(above, 0.0) / up, w
             if down > noise and max(below, 0.0) < best * down:
-                best, at = max(below, 0.0) / down, w
+                if way == 0.0 or not self._stays(w, down, below, lo[w], los[w]):
+                    best, at = max(below, 0.0) / down, w
         if at >= 0:
             hit[0] = Hit(best, at, False, 0)
+
+    cdef bint _stays(
+        self, Py_ssize_t w, double speed, double gap, double end, double slope
+    ) noexcept nogil:
+        """Whether a row on its way to t = 0 is not told from one that keeps to its tread.
+
+        The tread closes there, at t slope. With as many free variables as A has ranks all rows
+        keep to their parts of t, and round-off alone takes them over their treads: by how much, at
+        t = 0, is what is left of the speed when the gap is closed.
+        """
+        if not self.to_zero or end != 0.0 or slope == 0.0:
+            return False
+        return fabs(self.t) * speed - gap <= self.closed * self.w_tol[w]
 
     cdef void _advance(self, double step, double t) noexcept nogil:
         cdef Py_ssize_t w

@@ -18,20 +18,18 @@ cdef class Record(Factor):
     """Moves and events of a block, beside the slots that they belong to."""
 
     def __init__(self, system, Py_ssize_t block):
+        cdef double[:, ::1] x
+        cdef Py_ssize_t[:, ::1] k
         super().__init__(system, block)
         self.bcap = block
-        self.mt0, self.mt1, self.mlen = (np.zeros(block) for _ in range(3))
-        self.mns = np.zeros(block, dtype=np.intp)
-        self.et = np.zeros(self.ucap)
-        self.ev, self.e_from, self.e_to, self.emove = (
-            np.zeros(self.ucap, dtype=np.intp) for _ in range(4)
-        )
+        x, k = np.zeros((4, self.ucap)), np.zeros((5, self.ucap), dtype=np.intp)
+        self.mt0, self.mt1, self.mlen, self.et = x[0], x[1], x[2], x[3]
+        self.mns, self.ev, self.e_from, self.e_to, self.emove = k[0], k[1], k[2], k[3], k[4]
 
     def reserve(self, Py_ssize_t cap):
         if not super().reserve(cap):
             return False
-        self.DZ = np.zeros((self.bcap, self.cap))
-        self.rates = np.zeros((self.bcap, self.cap))
+        self.DZ, self.rates = np.zeros((2, self.bcap, self.cap))
         self.mon = np.zeros((self.bcap, self.cap), dtype=np.int8)
         return True
 
@@ -103,8 +101,7 @@ cdef class Record(Factor):
                     self.et[e], self.ev[e], <short> self.e_from[e], <short> self.e_to[e],
                     self.emove[e],
                 )
-        m = self.n_moves
         return (
-            np.asarray(self.mt0)[:m].tolist(), np.asarray(self.mt1)[:m].tolist(),
-            np.asarray(self.mlen)[:m].tolist(), np.asarray(size).tolist(),
+            [self.mt0[m] for m in range(self.n_moves)], [self.mt1[m] for m in range(self.n_moves)],
+            [self.mlen[m] for m in range(self.n_moves)], [size[m] for m in range(self.n_moves)],
         )

@@ -145,21 +145,23 @@ cdef class System:
         self.system, coupling = system, system.coupling
         self.N, self.n_rows = len(system), coupling.n_rows
         self.nb = self.N - self.n_rows
-        self.sign = np.ascontiguousarray(coupling.sign, dtype=np.float64)
-        self.sigma = np.ascontiguousarray(coupling.sigma, dtype=np.float64)
-        self.border = np.ascontiguousarray(coupling.border, dtype=np.float64)
-        sigma = np.asarray(self.sigma)[: self.n_rows]
-        self.signs = sigma * np.asarray(self.sign)
-        self.edges = np.ascontiguousarray((np.asarray(self.border) * sigma[:, None]).T)
+        # Names of arrays, not the views that are kept: to read those as arrays takes long.
+        sign = np.ascontiguousarray(coupling.sign, dtype=np.float64)
+        sigma = np.ascontiguousarray(coupling.sigma, dtype=np.float64)
+        border = np.ascontiguousarray(coupling.border, dtype=np.float64)
+        self.sign, self.sigma, self.border = sign, sigma, border
+        sigma = sigma[: self.n_rows]
+        self.signs = sigma * sign
+        self.edges = np.ascontiguousarray((border * sigma[:, None]).T)
         self.root = np.ascontiguousarray(coupling.root)
         self.semidefinite = coupling.semidefinite
-        self.r = np.array(system.r, dtype=np.float64)
-        self.r_size = np.abs(self.r)
+        self.r = r = np.array(system.r, dtype=np.float64)
+        self.r_size = np.abs(r)
         self.value = np.ascontiguousarray(system.stairs.value)
         self.slope = np.ascontiguousarray(system.stairs.slope)
         self.pins_move = system.stairs.moving_pins
-        self.span = system.stairs.span()
-        self.box = np.minimum(1.0, self.span)
+        self.span = span = system.stairs.span()
+        self.box = np.minimum(1.0, span)
         self._read(coupling.layout)
 
     def _read(self, layout):
@@ -168,8 +170,9 @@ cdef class System:
         cdef const double[:, :] a
         if n > MOST_GROUPS:
             raise ValueError(f"a coupling has at most {MOST_GROUPS} groups, got {n}")
-        self.p = np.ascontiguousarray(layout.index, dtype=np.intp)
-        self.group = np.ascontiguousarray(layout.group, dtype=np.intp)
+        p = np.ascontiguousarray(layout.index, dtype=np.intp)
+        group = np.ascontiguousarray(layout.group, dtype=np.intp)
+        self.p, self.group = p, group
         self.arrays = [
             [None if view is None else np.asarray(view, dtype=np.float64) for view in views]
             for views in layout.blocks
@@ -187,8 +190,8 @@ cdef class System:
         self.bundle = np.zeros((TOGETHER, self.rank))
         self.n_flow = self.offset[n]
         offset = np.array([self.offset[g] for g in range(n)], dtype=np.intp)
-        self.place = offset[np.asarray(self.group)] + np.asarray(self.p)
-        self.plain = np.array_equal(self.place, np.arange(self.n_flow))
+        self.place = place = offset[group] + p
+        self.plain = np.array_equal(place, np.arange(self.n_flow))
         self.G = Entries(
             &self.blocks[0], n, self.rank > 0, &self.group[0], &self.p[0], &self.sign[0],
             &self.border[0, 0], self.n_rows, self.nb,

@@ -33,34 +33,36 @@ cdef class WorkingSet(Record):
         value, slope = system.unit
         self.unit_value = np.ascontiguousarray(value, dtype=float)
         self.unit_slope = np.ascontiguousarray(slope, dtype=float)
-        self.tol, self.keep, self.blur = (np.zeros(self.N) for _ in range(3))
+        self.tol, self.keep, self.blur = np.zeros((3, self.N))
         self.in_box = np.ascontiguousarray(system.boxed, dtype=np.int8)
-        self.off_lo, self.off_hi = (np.full(self.N, np.inf) for _ in range(2))
+        self.off_lo, self.off_hi = np.full((2, self.N), np.inf)
         self.seed = 88172645463325252ULL
 
     def reserve(self, Py_ssize_t cap):
+        cdef Py_ssize_t[:, ::1] k
         if not super().reserve(cap):
             return False
-        self.slot_row, self.left_at = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
-        self.left_from, self.full = np.zeros(self.cap), np.zeros(self.cap)
-        self.tied, self.first_row = (np.zeros(self.cap, dtype=np.intp) for _ in range(2))
+        k = np.zeros((4, self.cap), dtype=np.intp)
+        self.slot_row, self.left_at, self.tied, self.first_row = k[0], k[1], k[2], k[3]
+        self.left_from, self.full = np.zeros((2, self.cap))
         return True
 
     def _reserve_rows(self, Py_ssize_t need):
         """Room for `need` rows."""
+        cdef double[:, ::1] x
+        cdef Py_ssize_t[:, ::1] k
         if need <= self.wcap and self.GW.shape[1] == self.cap:
             return
         self.wcap, self.n_gathered = max(need, self.wcap), 0
         self.GW = np.zeros((self.wcap, self.cap))
         self.HG, self.history = None, np.zeros((self.bcap + 1, self.wcap))
-        self.w_born, self.w_from = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
-        self.w_was, self.w_wass = np.zeros(self.wcap), np.zeros(self.wcap)
-        self.w_var, self.cornered = (np.zeros(self.wcap, dtype=np.intp) for _ in range(2))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
-        self.hw, self.hd, self.hj, self.column = (np.zeros(self.wcap) for _ in range(4))
-        self.w_lo, self.w_los, self.w_hi, self.w_his = (np.zeros(self.wcap) for _ in range(4))
-        self.w_tol, self.w_root, self.w_r, self.w_sigma = (np.zeros(self.wcap) for _ in range(4))
-        self.w_size = np.zeros(self.wcap)
+        k, x = np.zeros((4, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))
+        self.w_born, self.w_from, self.w_var, self.cornered = k[0], k[1], k[2], k[3]
+        self.w_was, self.w_wass, self.hw, self.hd, self.hj = x[0], x[1], x[2], x[3], x[4]
+        self.w_lo, self.w_los, self.w_hi, self.w_his = x[5], x[6], x[7], x[8]
+        self.w_tol, self.w_root, self.w_r, self.w_sigma = x[9], x[10], x[11], x[12]
+        self.w_size, self.column = x[13], x[14]
 
     # ------------------------------------------------------------------ the watch list
 
@@ -71,8 +73,9 @@ cdef class WorkingSet(Record):
         Verification is for variables that have a row: those of the border are to be watched, as are
         those that stand at a corner at which the last block has ended.
         """
+        soon = np.empty(self.N)
         cdef:
-            double[::1] out = np.empty(self.N)
+            double[::1] out = soon
             Py_ssize_t i, j, at_once = 0
             double typical = 0.0, low, high
         with nogil:
@@ -96,7 +99,7 @@ cdef class WorkingSet(Record):
                 ):
                     out[i] = -INFINITY
                 at_once += out[i] <= 0.0
-        return np.asarray(out), at_once
+        return soon, at_once
 
     def gauge(
         self, const double[::1] z, const double[::1] size, double fresh,

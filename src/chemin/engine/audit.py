@@ -156,7 +156,7 @@ def _places(problem: Problem, trace: Trace) -> Floats:
 
 
 def _parts(trace: Trace) -> Floats:
-    return STRAIGHT if trace.moves.degree == 1 else CURVED
+    return STRAIGHT if trace.moves.goes_straight else CURVED
 
 
 def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:

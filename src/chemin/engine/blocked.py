@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..problems.staircase import Floats, Ints, StaircaseSystem
+from ..problems.staircase import CLOSED, Floats, Ints, StaircaseSystem
 from . import _loop, _verify  # type: ignore[attr-defined]
 from . import tolerances as tol
 from .reasons import Reason, StuckError
@@ -80,6 +80,7 @@ class BlockWalker:
         core.longest = tol.LONG if system.unit_moves else np.inf
         look_again = tol.FADED if len(system) < SHORT_ROWS else tol.STALE
         core.look_again = look_again if system.unit_moves else 0.0
+        core.closed = CLOSED
         self.passed, self.nought = 0, 0.0
         self.helper = Helper()
         self.patience = max(STANDING, 40 * len(system) // self.most)

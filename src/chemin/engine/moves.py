@@ -41,6 +41,7 @@ class Moves(ABC):
 
     kind: ClassVar[str]  # under which moves are saved
     degree: ClassVar[int | None]  # of z as a polynomial in t within a move; None: it is none
+    goes_straight: ClassVar[bool] = False  # whether z goes along a line, at whatever pace
 
     def __len__(self) -> int:
         return len(self.t0)
@@ -91,6 +92,12 @@ class Moves(ABC):
         for column, j, part in zip(columns, moves, parts):
             self.advance(z[:, column], int(j), float(part))
 
+    def pace(self, moves: Ints, parts: Floats) -> Floats | None:
+        """How far parts of several moves are on the straight lines from end to end; None where
+        there are no such lines.
+        """
+        return None
+
     def inside(self, j: int, phi: Floats) -> Callable[[Floats], Floats]:
         """The change of z'phi as a function of the parts of move j: shape (parts, columns)."""
         rows = phi[self.entries(j)]
@@ -124,6 +131,7 @@ class StraightMoves(Moves):
 
     kind = "straight"
     degree: ClassVar[int | None] = 1
+    goes_straight = True
 
     def change(self, j: int, parts: Floats) -> Floats:
         return (parts * self.length[j])[:, None] * self.rate[self.part(j)]
@@ -135,6 +143,9 @@ class StraightMoves(Moves):
     def _paces(self, moves: Ints, parts: Floats) -> Floats:
         """What multiplies the rates, after parts of several moves."""
         return parts * self.length[moves]
+
+    def pace(self, moves: Ints, parts: Floats) -> Floats | None:
+        return parts if type(self).change is StraightMoves.change else None
 
     def advance_all(self, z: Floats, columns: Ints, moves: Ints, parts: Floats) -> None:
         """All entries of all moves at once, where `_paces` says all there is to know."""
@@ -196,6 +207,10 @@ class ProjectiveMoves(StraightMoves):
     def _paces(self, moves: Any, parts: Floats) -> Floats:
         s = parts * self.length[moves]
         return np.asarray(s / (1.0 - s * self.near[moves]))
+
+    def pace(self, moves: Ints, parts: Floats) -> Floats | None:
+        bend = self.bend[moves]
+        return np.asarray(parts * (1.0 - bend) / (1.0 - parts * bend))
 
     def change(self, j: int, parts: Floats) -> Floats:
         return self._paces(j, parts)[:, None] * self.rate[self.part(j)]
@@ -268,6 +283,7 @@ class RationalMoves(StraightMoves):
 
     kind = "rational"
     degree = None
+    goes_straight = False
 
     @cached_property
     def _weights(self) -> Ints:

@@ -55,8 +55,7 @@ class Recorder:
         """
         self.system, self.max_events, self.from_top = system, max_events, from_top
         if system is not None:
-            box = system.boxes(t, system.stairs.span(t))
-            self.box = np.where(system.boxed, np.where(box > 0, box, 1.0), np.inf)
+            self.t = t
             self.z = np.zeros(len(system)) if z is None else z.copy()  # until something happens
         # Of moves: t0, t1, length and number of entries; the entries of all of them, with room.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
@@ -65,6 +64,13 @@ class Recorder:
         self.passed = 0  # how many there are
         self.first: int | None = None  # the first move in which something happens
         self.states: list[State] = []  # what the walker knows of z on its way
+
+    @cached_property
+    def box(self) -> Floats:
+        """What multipliers are measured by where the walk begins, 1 at the most."""
+        assert self.system is not None
+        box = self.system.boxes(self.t, self.system.stairs.span(self.t))
+        return np.where(self.system.boxed, np.where(box > 0, box, 1.0), np.inf)
 
     def move(self, t0: float, t1: float, z: Floats, length: float) -> None:
         if self.system is None:
@@ -162,7 +168,7 @@ class Recorder:
         coupling = self.system.coupling
         if not (coupling.semidefinite and i < coupling.n_rows and self.system.boxed[i]):
             return False
-        most = min(self.box[i], self.system.pull(t0))
+        most = min(1.0, self.system.pull(t0))
         return moved > NOTHING * most and float(coupling.root[i]) ** 2 * moved > NOTHING * pull
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
@@ -624,8 +630,18 @@ class Trace:
         return self._advanced(out, t, move)
 
     def _from_kept(self, t: Floats, move: Ints) -> Floats:
-        """`solutions` from the states of all moves."""
-        return self._advanced(self._kept[move].T, t, move)
+        """`solutions` from the states of all moves: on straight lines from each to the next."""
+        ahead, length = t - self.t0[move], self.t1[move] - self.t0[move]
+        length[length == 0.0] = np.inf  # a jump has not been made
+        part = np.minimum(np.maximum(ahead / length, 0.0), 1.0)
+        pace, begin = self.moves.pace(move, part), self._kept[move]
+        if pace is None:
+            return self._advanced(begin.T, t, move)
+        begin += pace[:, None] * (self._kept[move + 1] - begin)
+        above = self.way * ahead
+        if above.min(initial=0.0) < 0:  # the closed form
+            begin += np.minimum(above, 0.0)[:, None] * self.before
+        return begin.T
 
     def _advanced(self, out: Floats, t: Floats, move: Ints) -> Floats:
         """Columns of z from the beginnings of these moves to t, in place; above the start by the
@@ -650,6 +666,9 @@ class Trace:
 
             rows of a block = (z before the block)'phi + (changes since the block began)'phi
         """
+        if self._small and 0 < len(self.z_start) <= CHECKPOINT and len(self.moves):
+            yield self._image(phi)
+            return
         z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
         size, last = np.diff(self.moves.pointer), np.empty(0)
         for first in range(0, len(self.moves), CHECKPOINT):
@@ -668,6 +687,12 @@ class Trace:
             yield Image(self.moves, block, phi, out, z.copy(), moved, so_far)
             z[moved] += so_far[-1]
             last = out[-1].copy()
+
+    def _image(self, phi: Floats) -> Image:
+        """`images` as one, of few variables: any of them may move in any block."""
+        block, every = slice(0, len(self.moves)), np.arange(len(self.z_start))
+        so_far = self._kept - self.z_start
+        return Image(self.moves, block, phi, self._kept @ phi, self.z_start, every, so_far)
 
 
 def _between(values: NDArray[Any], low: int, high: int) -> bool:

@@ -47,14 +47,14 @@ class Centred:
         if (w != 1).any():
             self.X *= self.root[:, None]
         self.y = self.root * (y - self.y_mean)
-        square = np.einsum("ij,ij->j", self.X, self.X)
+        square = np.ones(len(w)) @ (self.X * self.X)
         length = np.sqrt(square)
         self.constant = length <= 8 * EPS * np.sqrt(square + self.total * self.x_mean**2)
         if self.constant.any():
             self.X[:, self.constant] = 0.0
             length[self.constant] = 1.0
         self.length = length
-        self.size = float(np.linalg.norm(self.y)) or 1.0
+        self.size = float(self.y @ self.y) ** 0.5 or 1.0
 
     @property
     def deviation(self) -> Floats:
@@ -182,7 +182,8 @@ class Lasso(Problem):
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         size = np.abs(z)  # as it moves f
         factor = (self.side * self.size / self.length)[:, None]
-        coef = np.where(size <= DUST * size.max(axis=0), 0.0, z * factor)
+        coef = z * factor
+        coef[size <= DUST * size.max(axis=0)] = 0.0
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit
         return Columns(lam, coef, b, np.array([b, b]), coef, lam)
@@ -202,7 +203,8 @@ class Lasso(Problem):
         off = self._off(c)
         if off.any():
             r = r + self.root[:, None] * off
-        return 0.5 * np.einsum("ij,ij->j", r, r) + c.lambda_ * (self.price @ np.abs(c.coef))
+        squares = np.ones(len(r)) @ (r * r)
+        return 0.5 * squares + c.lambda_ * (self.price @ np.abs(c.coef))
 
     def _taking_part(self, coef: Floats) -> tuple[Floats, Floats]:
         """X and coef; of wide data the columns that are not 0 everywhere."""
@@ -214,17 +216,18 @@ class Lasso(Problem):
     def _residuals(self, coef: Floats) -> Floats:
         """y - X b."""
         X, coef = self._taking_part(coef)
-        return self.y[:, None] - X @ coef
+        r = X @ coef
+        return np.subtract(self.y[:, None], r, out=r)
 
-    def _terms(self, coef: Floats, unit: Floats) -> tuple[Floats, Floats]:
-        """Sums of absolute terms: |X|'m / unit, the largest, and root'm, m = |X| |b| + |y|.
+    def _terms(self, size: Floats, unit: Floats) -> tuple[Floats, Floats]:
+        """Sums of absolute terms: |X|'m / unit, the largest, and root'm, m = |X| size + |y|.
 
         With fewer columns of X than of b |X|'|X| comes first; else a strip of columns at a time.
         """
-        (X, coef), y = self._taking_part(coef), np.abs(self.y)
-        A, size = np.abs(X), np.abs(coef)
+        (X, size), y = self._taking_part(size), np.abs(self.y)
+        A, unit = np.abs(X), unit[:, None]
         in_sum = (self.root @ A) @ size + self.root @ y
-        if self.X.shape[1] <= coef.shape[1]:
+        if self.X.shape[1] <= size.shape[1]:
             terms = (A.T @ A) @ size + (y @ A)[:, None]
             return (terms / unit).max(axis=0), in_sum
         m = A @ size + y[:, None]
@@ -250,30 +253,36 @@ class Lasso(Problem):
         correlation beyond lambda) is what the violation measures. Columns are centred, so that the
         intercept does not enter their correlations: it is judged by itself, by the sum of r.
         """
-        unit, side = (self.length * self.size)[:, None], self.side[:, None]
+        unit, size = self.length * self.size, np.abs(c.coef)
         r = self._residuals(c.coef)
         pull = self.X.T @ r
-        cost, x = c.lambda_ * self.price[:, None], side * pull / unit
+        x = (self.side / unit)[:, None] * pull
         # b less what the staircase makes of b + x: beyond the level nothing is lost but the level.
-        level = cost / unit
-        held = np.minimum(side * c.coef * (self.length / self.size)[:, None] + x, level)
+        level = (self.price / unit)[:, None] * c.lambda_
+        held = (self.side * self.length / self.size)[:, None] * c.coef
+        held += x
+        np.minimum(held, level, out=held)
         if not self.one_sided:
-            held = np.maximum(held, -level)
-        violation = np.abs(held - x).max(axis=0)
+            np.maximum(held, -level, out=held)
+        held -= x
+        violation = np.abs(held, out=held).max(axis=0)
         if c.alpha is not c.coef:
             tied = np.abs(c.alpha - c.coef) / np.maximum(np.abs(c.coef).max(axis=0), TINY)
             violation = np.maximum(violation, tied.max(axis=0))
-        gap = np.sum(cost * np.abs(c.coef) - c.coef * pull, axis=0)
-        terms, size = self._terms(c.coef, unit)
+        gap = (self.price[:, None] * c.lambda_ * size - c.coef * pull).sum(axis=0)
+        terms, of_sum = self._terms(size, unit)
         floor = EPS * terms
         if self.intercept:
-            total, size = float(self.root @ self.root), np.maximum(size, TINY)
+            total, of_sum = float(self.root @ self.root), np.maximum(of_sum, TINY)
             # What has cancelled in the intercept is not known better than to its round-off.
-            terms = np.abs(self.x_mean) @ np.abs(c.coef) + np.abs(self.y_mean)
-            floor, excess = np.maximum(floor, EPS * total * terms / size), total * self._off(c)
-            violation = np.maximum(violation, np.abs(excess) / size)
-            told = np.abs(excess) > FLOORS * EPS * (total * terms + size)
-            gap = gap + np.where(told, np.abs((c.intercept - self.y_mean) * excess), 0.0)
+            terms = total * (np.abs(self.x_mean) @ size + abs(self.y_mean))
+            excess = total * self._off(c)
+            off = np.abs(excess)
+            floor = np.maximum(floor, EPS * terms / of_sum)
+            violation = np.maximum(violation, off / of_sum)
+            told = off > FLOORS * EPS * (terms + of_sum)
+            if told.any():
+                gap[told] += np.abs((c.intercept - self.y_mean) * excess)[told]
         else:
             violation = np.maximum(
                 violation, np.linalg.norm(self.root) * np.abs(c.intercept) / self.size

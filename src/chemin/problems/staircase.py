@@ -82,7 +82,7 @@ class Staircases:
     @cached_property
     def moving_pins(self) -> bool:
         """Whether a pin moves with t."""
-        return bool(np.any(self.slope[:, 1::2]))
+        return bool(self.slope[:, 1::2].any())
 
     def span(self, t: float = 0.0) -> Floats:
         """How far each variable can move along one of its treads at the most, at t."""
@@ -172,10 +172,23 @@ class StaircaseSystem:
     soft: Any = None  # (N,) of ramps, or None where there are none
 
     def __post_init__(self) -> None:
-        rows = self.coupling.has_row
+        rows, (value, slope) = self.coupling.has_row, self.unit
+        if np.ndim(value) == 0 and np.ndim(slope) == 0:
+            self.__dict__.update(self._of_one_unit(rows, float(value), float(slope)))
         unit = tuple(np.where(rows, x, 0.0) if np.ndim(x) == 0 else x for x in self.unit)
-        object.__setattr__(self, "unit", unit)
-        object.__setattr__(self, "boxed", rows if self.boxed is None else self.boxed)
+        self.__dict__.update(unit=unit, boxed=rows if self.boxed is None else self.boxed)
+
+    @staticmethod
+    def _of_one_unit(rows: Mask, value: float, slope: float) -> dict[str, Any]:
+        """What need not be found out where all Gram rows have one unit; there is one at least."""
+        if value == slope == 0.0:
+            return {}
+        return {
+            "measured": rows,
+            "unit_moves": slope != 0.0,
+            "limit_at_zero": value == 0.0,
+            "_different": (np.array([value]), np.array([slope])),
+        }
 
     def __len__(self) -> int:
         return len(self.q)
@@ -218,12 +231,12 @@ class StaircaseSystem:
 
     @cached_property
     def unit_moves(self) -> bool:
-        return bool(np.any(self.unit[1]))
+        return bool(self.unit[1].any())
 
     @cached_property
     def limit_at_zero(self) -> bool:
         """Whether residuals lose their units at t = 0: a path that ends there ends in a limit."""
-        return bool(np.any((self.unit[0] == 0.0) & (self.unit[1] != 0.0)))
+        return bool(((self.unit[0] == 0.0) & (self.unit[1] != 0.0)).any())
 
     @cached_property
     def _different(self) -> tuple[Floats, Floats]:

@@ -69,6 +69,17 @@ def columns_above(rows: Floats, least: Floats) -> NDArray[np.intp]:
     return np.where(counts.any(axis=1), first, 0)
 
 
+@cache
+def times_bump(columns: int) -> Floats:
+    """The coefficients of -s (1 - s) T_k in row k: s (1 - s) = (T_0 - T_2) / 8."""
+    out = np.zeros((columns, columns + 2))
+    for k in range(columns):  # 2 T_2 T_k = T_(k + 2) + T_|k - 2|
+        out[k, k] -= 1 / 8
+        out[k, k + 2] += 1 / 16
+        out[k, abs(k - 2)] += 1 / 16
+    return out
+
+
 def roughness(rows: Floats, scale: Any) -> Floats:
     """The last coefficients along the last axis, as a part of values of that size."""
     last = np.abs(rows[..., -2:]).max(axis=-1)
@@ -145,4 +156,5 @@ __all__ = [
     "nodes",
     "roots",
     "roughness",
+    "times_bump",
 ]

@@ -38,6 +38,8 @@ class Parts:
     @classmethod
     def join(cls, parts: list[Parts]) -> Parts:
         """All parts of a list."""
+        if len(parts) == 1:
+            return parts[0]
         width = max(part.bend.shape[1] for part in parts)
         names = ("u0", "u1", "left", "right")
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}

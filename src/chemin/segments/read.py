@@ -32,6 +32,7 @@ from .rounded import Terms
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
 HALF = np.array([0.5])
+TINY = float(np.finfo(np.float64).tiny)  # stands for 0 where u is infinite
 # A curved move to t = 0 is followed so far; beyond, a difference of z is round-off, and f constant.
 OCTAVES = 20
 
@@ -102,8 +103,6 @@ class _Reader:
 
     def open(self, z: list[Floats], t: Floats) -> list[bool]:
         """Whether there is an interval of intercepts."""
-        if not z:
-            return []
         low, high = self.problem.columns(np.column_stack(z), t).interval
         return list(low < high)
 
@@ -136,7 +135,7 @@ class _Reader:
 
     def _coef_sum(self, z_sum: Any, u: Any) -> Any:
         """The sum of the absolute coefficients at u."""
-        return z_sum * u if self.reading.inverse else z_sum
+        return np.maximum(z_sum, TINY) * u if self.reading.inverse else z_sum
 
     # ------------------------------------------------------------------ above the start
 
@@ -179,11 +178,11 @@ class _Reader:
     def block(self, image: Image) -> Iterator[Segments]:
         """All moves of a block: those with an open interval one by one, the others at once."""
         t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
-        suspect = np.flatnonzero(self.suspect[image.block])
-        middle = [image.solutions(int(k), HALF)[:, 0] for k in suspect]
-        is_open = suspect[self.open(middle, 0.5 * (t0 + t1)[suspect])]
-        keep = t0 != t1
-        keep[is_open] = False
+        keep, is_open = t0 != t1, np.flatnonzero(self.suspect[image.block])
+        if len(is_open):
+            middle = [image.solutions(int(k), HALF)[:, 0] for k in is_open]
+            is_open = is_open[self.open(middle, 0.5 * (t0 + t1)[is_open])]
+            keep[is_open] = False
         f, end = self._ends(image, t0, t1)
         if self.straight or self.bend is not None:
             u0, u1 = self.scale(t0[keep]), self.scale(end[keep])

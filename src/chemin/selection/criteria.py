@@ -368,12 +368,12 @@ class Work:
         ends = path.start / share, path.stop / share
         kind = type(path.problem)
         span = Span(path.parameter, path.coordinate, *ends, path.closed_above, kind, path.reason)
-        walked = Walked(*ends, path.complete, span, path.reason, state)
+        known = (*ends, path.complete, span, path.reason, state)
         if self.loss is None:
-            return replace(walked, path=path)
+            return Walked(*known, path=path)
         loss, undecided = self._exact_loss(self.loss, trial, path)
-        loss = loss.stretched(share if path.coordinate.inverse else 1.0 / share)
-        return replace(walked, loss=loss, undecided=undecided)
+        loss = loss.stretched(share if span.coordinate.inverse else 1.0 / share)
+        return Walked(*known, loss, undecided)
 
     def walk_on(self, trial: Trial, so_far: Walked, stop: float) -> Walked:
         """A trial carried on to another stop, a value of the family."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from inspect import Parameter, signature
 from typing import Any, ClassVar
 
@@ -296,10 +296,11 @@ def _problem_of(model: Any) -> tuple[str, dict[str, Any]]:
             "model must be a path function of chemin or the name of a problem "
             f"({', '.join(PROBLEMS)}), got {model!r}"
         )
-    return name, _defaults_of(function, PROBLEMS[name].defaults())
+    return name, dict(_defaults_of(function, tuple(PROBLEMS[name].defaults())))
 
 
-def _defaults_of(function: Any, names: Iterable[str]) -> dict[str, Any]:
+@cache
+def _defaults_of(function: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """What a path function settles where nothing is given; problems may have other defaults.
 
     None settles nothing: the function works such a value out for itself.

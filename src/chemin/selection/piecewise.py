@@ -47,13 +47,14 @@ class Piecewise:
     def assemble(cls, parts: Parts) -> Piecewise:
         """From adjoining parts in any order and direction; those of no length are dropped."""
         back = parts.u0 > parts.u1
-        u0, u1 = np.where(back, parts.u1, parts.u0), np.where(back, parts.u0, parts.u1)
-        left = np.where(back, parts.right, parts.left)
-        right = np.where(back, parts.left, parts.right)
+        first = np.minimum(parts.u0, parts.u1)
+        order = np.argsort(first, kind="stable")
+        order = order[(parts.u0 != parts.u1)[order]]
+        knots = np.append(first[order], max(parts.u0[order[-1]], parts.u1[order[-1]]))
+        left, right = parts.left, parts.right
+        if back.any():
+            left, right = np.where(back, right, left), np.where(back, left, right)
         bend = reversed_bend(parts.bend, back)
-        order = np.argsort(u0, kind="stable")
-        order = order[(u1 > u0)[order]]
-        knots = np.append(u0[order], u1[order[-1]])
         return cls(knots, left[order], right[order], bend[order])
 
     @classmethod
@@ -101,7 +102,7 @@ class Piecewise:
         middle = 0.5 * (knots[:-1] + knots[1:])
         j = np.clip(np.searchsorted(self.knots, middle) - 1, 0, len(self.left) - 1)
         s0, s1 = self._place(j, knots[:-1]), self._place(j, knots[1:])
-        left, right = self.on_piece(j, s0), self.on_piece(j, s1)
+        left, right = self.on_piece(np.tile(j, 2), np.concatenate([s0, s1])).reshape(2, -1)
         if self.is_quadratic:
             return Piecewise(knots, left, right, self.bend[j] * ((s1 - s0) ** 2)[:, None])
         return Piecewise(knots, left, right, self._refitted(j, s0, s1, left, right))
@@ -143,7 +144,10 @@ class Piecewise:
 
         What round-off puts between the jumps of a sum is not looked at.
         """
-        sides = self(u * np.array([1.0 - BESIDE, 1.0 + BESIDE]))
+        first, last = sorted((u * (1.0 - BESIDE), u * (1.0 + BESIDE)))
+        if last <= self.knots[0] or first >= self.knots[-1]:
+            return False
+        sides = self(np.array([first, last]))
         return bool(abs(sides[1] - sides[0]) > JUMP * np.abs(sides).max())
 
     # ------------------------------------------------------------------ sums
@@ -173,6 +177,8 @@ class Piecewise:
         """Neighbours with one and the same constant become one piece."""
         constant = (self.left == self.right) & ~self.bend.any(axis=1)
         same = constant[1:] & constant[:-1] & (self.left[1:] == self.left[:-1])
+        if not same.any():
+            return self
         keep = np.concatenate([[True], ~same])
         knots = np.append(self.knots[:-1][keep], self.knots[-1])
         return Piecewise(knots, self.left[keep], self.right[keep], self.bend[keep])
@@ -215,16 +221,12 @@ class Piecewise:
         return value[first], s[first]
 
     def _polynomials(self, j: Ints) -> Floats:
-        """Chebyshev coefficients of the values on pieces j: s (1 - s) = (T_0 - T_2) / 8."""
+        """Chebyshev coefficients of the values on pieces j."""
         left, right, bend = self.left[j], self.right[j], self.bend[j]
-        out = widened(np.zeros((len(j), 0)), bend.shape[1] + 2)
+        out = bend @ chebyshev.times_bump(bend.shape[1])
         out[:, 0] += 0.5 * (left + right)
         out[:, 1] += 0.5 * (right - left)
-        out[:, :-2] -= bend / 8
-        for k, column in enumerate(bend.T):  # 2 T_2 T_k = T_(k + 2) + T_|k - 2|
-            out[:, k + 2] += column / 16
-            out[:, abs(k - 2)] += column / 16
-        return out
+        return np.asarray(out)
 
     def highest(self) -> Floats:
         """A bound from above on the values of each piece, and on how far they fall below it."""
