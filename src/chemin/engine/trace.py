@@ -26,7 +26,7 @@ CHECKPOINT = 64
 KEPT = 500_000
 # Steps that are replayed for several values at once; more are gone through in order, none twice.
 AT_ONCE = 16_000
-# Room for entries of moves: half as many as a matrix has, but no more than this, at first; then
+# Room for entries of moves: half as many as the matrix has, but no more than this, at first; then
 # twice as many. What is not written takes no memory.
 ROOM, GROWTH = 2**23, 2
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
@@ -98,7 +98,7 @@ class Recorder:
         """
         need = self.entries + count
         if need > len(self.index):
-            first = 0 if self.system is None else min(len(self.system) ** 2 // 2, ROOM)
+            first = 0 if self.system is None else min(self.system.coupling.stored // 2, ROOM)
             size = max(need, first, GROWTH * len(self.index))
             index, rate = np.empty(size, np.int32), np.empty(size)
             index[: self.entries] = self.index[: self.entries]

@@ -89,6 +89,11 @@ class Bordered(ABC):
     @abstractmethod
     def layout(self) -> Layout: ...
 
+    @property
+    def stored(self) -> int:
+        """How many numbers A is made of."""
+        return sum(a.size for row in self.layout.blocks for a in row if a is not None)
+
     @abstractmethod
     def _dot(self, x: Floats) -> Floats:
         """A x, x by variables."""

@@ -37,6 +37,10 @@ class Ridged:
         return self.inner.gram
 
     @property
+    def stored(self) -> int:
+        return self.inner.stored
+
+    @property
     def border(self) -> Floats:
         return self.inner.border
 
