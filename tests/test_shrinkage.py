@@ -268,8 +268,9 @@ def test_no_events_of_round_off_on_the_way_to_zero(shape, seed):
 
 
 def test_columns_over_twelve_orders_on_the_way_to_zero():
-    """Oracle: certificates, and least squares at 0. Small columns enter at 1e-12 of the start, where
-    the residuals of large ones are not told from 0 any more.
+    """Oracle: certificates, and least squares at 0.
+
+    Small columns enter at 1e-12 of the start, where residuals of large ones are not told from 0.
     """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 5)) * 10.0 ** np.arange(-6, 9, 3)
@@ -378,6 +379,14 @@ def test_adaptive_ridge_is_a_lasso(diabetes):
     norm = np.abs(lasso.coefficients(knots)[0]).sum(axis=0)
     np.testing.assert_allclose(path.breakpoints, 10 * knots / norm, rtol=1e-9)
     np.testing.assert_allclose(path.at(0).coef, LinearRegression().fit(X, y).coef_, rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_iteration_with_nothing_to_explain():
+    """Oracle: the mean of y, which constant columns cannot better."""
+    y = np.random.default_rng(0).normal(size=8)
+    b, b0, rounds = adaptive_ridge_iteration(np.full((8, 3), 2.5), y, 1.0)
+    assert not b.any() and rounds == 0 and b0 == pytest.approx(y.mean(), rel=1e-13)
 
 
 def test_adaptive_ridge_with_nothing_to_explain():
