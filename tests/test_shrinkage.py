@@ -267,6 +267,23 @@ def test_no_events_of_round_off_on_the_way_to_zero(shape, seed):
     assert path.complete and path.certificate([0.0, 1e-8 * path.start]).exact.all()
 
 
+def test_columns_over_twelve_orders_on_the_way_to_zero():
+    """Oracle: certificates, and least squares at 0.
+
+    Small columns enter at 1e-12 of the start, where residuals of large ones are not told from 0.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5)) * 10.0 ** np.arange(-6, 9, 3)
+    y = X @ (np.array([2.0, 0.0, -1.0, 0.0, 0.0]) / 10.0 ** np.arange(-6, 9, 3))
+    y += 0.3 * rng.normal(size=30)
+    path = lasso_path(X, y, stop=0)
+    assert path.complete and len(path) >= 5
+    assert path.certificate(np.append(path.breakpoints, 0.0)).exact.all()
+    scale = np.abs(X).max(axis=0)
+    b = np.linalg.lstsq((X - X.mean(axis=0)) / scale, y - y.mean())[0] / scale
+    np.testing.assert_allclose(path.at(0).coef, b, rtol=1e-6)
+
+
 def test_wide_data_need_no_matrix_of_their_columns():
     """Oracle: the memory that was taken: a few times X, where X'X is 400 times X."""
     rng = np.random.default_rng(0)
@@ -362,6 +379,14 @@ def test_adaptive_ridge_is_a_lasso(diabetes):
     norm = np.abs(lasso.coefficients(knots)[0]).sum(axis=0)
     np.testing.assert_allclose(path.breakpoints, 10 * knots / norm, rtol=1e-9)
     np.testing.assert_allclose(path.at(0).coef, LinearRegression().fit(X, y).coef_, rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_iteration_with_nothing_to_explain():
+    """Oracle: the mean of y, which constant columns cannot better."""
+    y = np.random.default_rng(0).normal(size=8)
+    b, b0, rounds = adaptive_ridge_iteration(np.full((8, 3), 2.5), y, 1.0)
+    assert not b.any() and rounds == 0 and b0 == pytest.approx(y.mean(), rel=1e-13)
 
 
 def test_adaptive_ridge_with_nothing_to_explain():

@@ -192,8 +192,8 @@ class Path:
         low = min(self.start, self.stop)
         if not low > 0 or (low == self.stop and not self.complete):
             return False
-        if self._problem.closed:  # it bends everywhere
-            return True
+        if self._problem.closed:  # it bends everywhere, unless no column explains anything
+            return bool(self._trace.last[1].any())
         t = low / self._problem.unit
         stair, z = self._trace.state(t)
         below = carry_on(self._problem.system, stair, z, t, stop=0.0, max_events=1)

@@ -184,3 +184,12 @@ def test_what_criteria_refuse(data):
             InformationCriterion(kind)(Family("lasso", wide, y[:20]))
     curve = InformationCriterion("bic", noise_variance=0.5)(Family("lasso", wide, y[:20]))
     assert curve.range[0] < curve.minimiser <= curve.range[1]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("model", [PathLasso, PathRidge, NonNegativeGarrote, AdaptiveRidge])
+def test_nothing_to_choose_from(model):
+    """Oracle: the mean of y. Nothing is said of a better value beyond the range: there is none."""
+    y = np.random.default_rng(0).normal(size=30)
+    fitted = model(cv=3).fit(np.full((30, 3), 2.5), y)
+    assert not fitted.coef_.any() and fitted.intercept_ == pytest.approx(y.mean(), rel=1e-12)

@@ -243,8 +243,6 @@ class BlockWalker:
         system, core = self.system, self.core
         _, self.floor = core.gauge(self.z, self.size, self.fresh_z, system.q, system.r, self.edge)
         core.tiny_t = self.nought
-        if system.stairs.closing:
-            core.tiny_t = max(self.nought, system.blind_below(core.tolerance))
         if self.guard:
             check_sight(system.in_margins(self.floor, core.t))
 

@@ -543,7 +543,7 @@ def adaptive_ridge_iteration(
     G, g0 = Z.T @ Z, Z.T @ e
     c, gamma = np.ones(d), np.linalg.solve(G + mu * np.eye(d), g0)
     b, rounds, change = gamma, 0, np.inf
-    while rounds < max_rounds and change > tol:
+    while rounds < max_rounds and change > tol and gamma.any():  # zeros stay what they are
         rounds += 1
         c = np.sqrt(d) * np.abs(gamma) / np.linalg.norm(gamma)
         gamma = np.linalg.solve(c[:, None] * G * c + mu * np.eye(d), c * g0)

@@ -231,6 +231,8 @@ class Lasso(Problem):
             terms = (A.T @ A) @ size + (y @ A)[:, None]
             return (terms / unit).max(axis=0), in_sum
         m = A @ size + y[:, None]
+        if X is self.X:
+            return (A.T @ m / unit).max(axis=0), in_sum
         strips = (slice(k, k + WIDE) for k in range(0, self.X.shape[1], WIDE))
         sizes = (np.abs(self.X[:, s]).T @ m / unit[s] for s in strips)
         return np.maximum.reduce([size.max(axis=0) for size in sizes]), in_sum

@@ -97,11 +97,6 @@ class Staircases:
         return np.where((value == 0) & (slope > 0), slope, np.inf).min(axis=1)
 
     @cached_property
-    def closing(self) -> bool:
-        """Whether any tread vanishes with t."""
-        return bool(np.isfinite(self.vanishing).any())
-
-    @cached_property
     def _still_span(self) -> Floats:
         return self._span(self.value)
 
@@ -132,7 +127,7 @@ class Staircases:
     def frozen(self, t: float) -> Staircases:
         """The same staircases, standing still where they are at t."""
         out = Staircases(self.value + t * self.slope, np.zeros_like(self.slope))
-        known: dict[str, Any] = {"moving_pins": False, "closing": False}
+        known: dict[str, Any] = {"moving_pins": False}
         if not self.moving_pins:
             known["_still_span"] = self._still_span
         out.__dict__.update(known)
