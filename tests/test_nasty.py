@@ -277,6 +277,8 @@ REGRESSIONS = {
                epsilon=0.5),
         recipe(2159177148, 5, 1, "twelve orders", 0.7, "binary", "none", False,
                rbf(1.0) | tube(100)),
+        recipe(3370304366, 4, 1, "normal", 0.0, "of the points", "tiny", True,
+               rbf(0.1) | tube(100)),
     ],
     nu_svr_path: [
         recipe(3465024747, 13, 2, "twelve orders", 0.7, "binary", "none", True, rbf(0.01),
@@ -345,6 +347,10 @@ REGRESSIONS = {
         recipe(2770737294, 2, 2, "binary", 0.3, "unbalanced", "zeros", False, {}, stop=0),
         recipe(205622646, 7, 4, "grid", 0.7, "random", "zeros and huge", True, {}, stop=0),
         recipe(1308113419, 2, 4, "grid", 0.3, "by sign", "huge", True, {}, lambda2=1e-5, stop=0),
+        recipe(2620333000, 5, 4, "twelve orders", 0.3, "unbalanced", "huge", True, {}, lambda2=1e-5,
+               stop=0),
+        recipe(1466536000, 4, 2, "twelve orders", 0.3, "alternating", "tiny", True, {},
+               lambda2=0.01, stop=0),
     ],
     partly_labelled: [
         recipe(2280359842, 6, 4, "binary", 0.3, "unbalanced", "zeros and huge", True, rbf(0.1),

@@ -33,9 +33,12 @@ ABOVE, ABOVE_STRAIGHT = np.array([1.5, 10.0, 1e4]), np.array([1e4])
 # Parts of a move that are looked at. What is off a curve grows with the length, and is corrected
 # where the move ends: most of it lies between the middle and the end.
 STRAIGHT, CURVED = np.array([0.5, 1.0]), np.array([0.25, 0.5, 0.725, 0.9, 1.0])
+# After a jump the beginning, too: it is not the end of the move before. Other moves of such walks
+# are looked at once more elsewhere.
+LANDED, BEGUN = np.array([0.25, 0.5, 1.0]), 1e-6
 # What is left of the last move to 0 at further places: at 0 a penalty is gone, and a coefficient of
 # the wrong sign is no longer seen.
-NEAR_END = np.array([0.2, 0.05, 0.01])
+NEAR_END = np.array([0.2, 0.05, 0.01, 1e-4, 1e-8])
 
 
 def audited(
@@ -147,6 +150,9 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     t[:1] = trace.t0[:1]
     for k, part in enumerate(parts):
         t[1 + k :: len(parts)] = t0 + part * (t1 - t0) if part < 1 else t1
+    if parts is LANDED:
+        after = np.flatnonzero(np.diff(j, prepend=-1) > 1)
+        t[1 + len(parts) * after] = t0[after] + BEGUN * (t1 - t0)[after]
     if len(t) and t[-1] == 0:
         if problem.system.limit_at_zero:
             t[-1] = min(LOWEST * t[0], 0.5 * t[-2])
@@ -156,7 +162,9 @@ def _places(problem: Problem, trace: Trace) -> Floats:
 
 
 def _parts(trace: Trace) -> Floats:
-    return STRAIGHT if trace.moves.goes_straight else CURVED
+    if not trace.moves.goes_straight:
+        return CURVED
+    return LANDED if np.any(trace.t0 == trace.t1) else STRAIGHT
 
 
 def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:

@@ -361,13 +361,14 @@ class KernelMachine(Problem):
         unit = self._alpha_scale(lam, given)
         own = np.minimum(unit[:, None], (self.weight * self.slope_unit).T).T
         alpha = swept(z[:n] * self.z_unit, unit, own, low, high)
+        free = self._tell(loss, alpha)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
         for k, term in enumerate(self.rows.terms):
             if term.from_zero:
                 c[k] = np.maximum(c[k], 0.0)
         f = self._f(coef) if multiplied else None
-        interval = self._settle(c, rows, alpha, coef, given, without, f)
+        interval = self._settle(c, rows, alpha, free, coef, given, without, f)
         known = dict(zip((t.name for t in self.rows.terms), c))
         b = known.pop("intercept", np.zeros(len(t)))
         if self.centred is not None:
@@ -389,6 +390,20 @@ class KernelMachine(Problem):
         beside = np.full_like(largest, self.z_unit) if self._moving_pins else largest
         own = np.minimum((self.weight * self.slope_unit).T, largest[:, None])
         return ((AT_PIN * own + TOLD * beside[:, None]) / self.weight.T).T
+
+    def _tell(self, loss: Loss, alpha: Floats) -> Any:
+        """Which rows are free. Where none is, the terms are what rows at pins ask for: there those
+        that only the round-off of the largest multiplier keeps from a pin are put at it, in place.
+        """
+        a, near = alpha / self.weight, self._near(alpha)
+        free = loss.free(a, near)
+        hidden = near > 2 * AT_PIN * self.slope_unit  # mostly the round-off of larger multipliers
+        if self.rows.terms and hidden.any():
+            hidden &= ~free.any(axis=0)
+            for slope in loss.slopes:
+                pin = np.broadcast_to(0.0 - slope * self.weight, alpha.shape)
+                np.copyto(alpha, pin, where=hidden & (np.abs(a + slope) <= near))
+        return free
 
     def _row_alpha(self, alpha: Floats) -> Floats:
         """Multipliers of rows from those that a user holds: two rows of a point by their signs."""
@@ -416,6 +431,7 @@ class KernelMachine(Problem):
         c: Floats,
         rows: Rows,
         alpha: Floats,
+        free: Any,
         coef: Floats,
         given: Any,
         without: Ints | None,
@@ -427,7 +443,6 @@ class KernelMachine(Problem):
         names = [term.name for term in self.rows.terms]
         b = names.index("intercept") if "intercept" in names else None
         interval = np.tile(np.zeros(len(c.T)) if b is None else c[b], (2, 1))
-        free = rows.loss.free(alpha / self.weight, self._near(alpha))
         weight, part = self.w.sum(), None
         if without is not None:
             part = taking_part(len(self.w), without)
