@@ -54,9 +54,10 @@ def penalties(repeats: int) -> str:
         [
             f"The same {ITERATIONS} iterations of L-BFGS ({descent.n_evaluations} evaluations) "
             f"from one start, T = {ROWS}, M = {COLUMNS}, {FOLDS} folds, best of {repeats}, seconds "
-            "of the processor. The loop forms X'X of each fold's rows and solves twice, for the coefficients and for the "
-            "adjoint, with NumPy. Finite differences take M + 1 errors for a gradient, of which "
-            f"each needs one solve a fold; {FEW} errors are timed and multiplied.",
+            "of the processor. The loop forms X'X of each fold's rows and solves twice, for the "
+            "coefficients and for the adjoint, with NumPy. Finite differences take M + 1 errors "
+            f"for a gradient, of which each needs one solve a fold; {FEW} errors are timed "
+            "and multiplied.",
             table(("gradient by", "seconds", "ratio"), rows),
         ]
     )

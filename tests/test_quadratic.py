@@ -579,8 +579,8 @@ def test_expectiles_of_a_perfect_fit(tau, kernel):
 
 @pytest.mark.parametrize("n, seed", [(8, 11), (14, 4), (14, 35)])
 def test_a_multiplier_of_zero_is_no_fit_while_others_are_held(n, seed):
-    """Oracle: the walk to a tiny lambda, and interpolation to within the tube at 0. At the start one
-    row is free, its multiplier is 0, and all others are inside or held at h.
+    """Oracle: the walk to a tiny lambda, and interpolation to within the tube at 0. At the start
+    one row is free, its multiplier is 0, and all others are inside or held at h.
     """
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 2)), rng.normal(size=n)

@@ -148,7 +148,6 @@ def test_widths_of_a_classifier():
     assert found.criterion < found.criterion_before
 
 
-@pytest.mark.stress
 def test_friedman():
     """Oracle: friedman1, whose last five features of ten are noise: they come last. One width for
     all, at its best of five and at its best lambda, has far more error.

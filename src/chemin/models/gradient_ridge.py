@@ -242,8 +242,8 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         unit = 0.5 * float(np.sum(share @ (sample.y - columns.level) ** 2))
 
         def shared_error(penalties: Floats) -> tuple[float, Floats]:
-            factor = shared.factors / columns.scale
-            value, gradient = error(penalties[shared.group] * factor)
+            factor = shared.spread(shared.unit) / columns.scale
+            value, gradient = error(shared.spread(penalties) * factor)
             return value, shared.summed(gradient * factor)
 
         bounds = (np.full(len(shared.unit), -MOST), np.full(len(shared.unit), MOST))
@@ -278,7 +278,7 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _shared(self, columns: Columns) -> _Shared:
         d = len(columns.scale)
         if self.penalty_groups is None:
-            return _Shared(np.arange(d), columns.scale, columns.scale)
+            return _Shared(np.arange(d), columns.scale)
         labels = np.asarray(self.penalty_groups)
         if labels.shape != (d,):
             raise ValueError(
@@ -287,7 +287,7 @@ class GradientRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         group = np.unique(labels, return_inverse=True)[1]
         unit = np.sqrt(np.bincount(group, columns.scale**2) / np.bincount(group))
-        return _Shared(group, unit, unit[group])
+        return _Shared(group, unit)
 
     # ------------------------------------------------------------------ checks
 
@@ -318,8 +318,8 @@ class _Shared:
     A penalty that is counted as p is lambda = p times the unit of its group.
     """
 
-    def __init__(self, group: NDArray[np.intp], unit: Floats, factors: Floats) -> None:
-        self.group, self.unit, self.factors = group, unit, factors
+    def __init__(self, group: NDArray[np.intp], unit: Floats) -> None:
+        self.group, self.unit = group, unit
 
     def gather(self, penalties: Floats) -> Floats:
         """One number for each group from penalties of columns: their mean."""

@@ -104,47 +104,64 @@ def descend(
     bounds : two arrays of shape (p,) or None
         The least and the largest values; the criterion is never asked beyond them.
     """
-    ways = [np.array(start, dtype=float)]
-    values: list[float] = []
-    walls: list[int] = []  # iterations in which a step led where there is no answer
-
-    def scaled(x: Floats) -> tuple[float, Floats]:
-        inside = x if bounds is None else np.clip(x, *bounds)
-        try:
-            value, gradient = criterion(inside)
-        except UnsolvableError:
-            if not values:
-                raise
-            walls.append(len(ways))
-            return _wall(x - ways[-1], values[-1] / unit)
-        if not values:
-            values.append(value)
-        # Beyond a bound the criterion is that at the bound, so it does not fall there.
-        return value / unit, np.where(inside == x, gradient, 0.0) / unit
-
-    def seen(intermediate_result: Any) -> None:
-        ways.append(np.array(intermediate_result.x))
-        values.append(float(intermediate_result.fun) * unit)
-
+    way = _Way(criterion, np.array(start, dtype=float), unit, bounds)
     options: dict[str, Any] = {"maxiter": max_iter, "gtol": tol}
     if solver == "lbfgs":
         options |= {"ftol": SMALLEST_GAIN, "maxfun": 100 * max_iter}
     found = minimize(
-        scaled, ways[0], jac=True, method=SOLVERS[solver], callback=seen, options=options
+        way, way.places[0], jac=True, method=SOLVERS[solver], callback=way.seen, options=options
     )
     steepest = float(np.abs(found.jac).max(initial=0.0))
     limited = found.nit >= max_iter and steepest > tol
-    walled = not limited and steepest > tol and len(ways) in walls
+    walled = not limited and steepest > tol and way.at_wall
     message = f"stopped at max_iter={max_iter}" if limited else _said(steepest, tol, walled)
-    parameters = np.array(ways) if bounds is None else np.clip(ways, *bounds)
     return Descent(
-        parameters,
-        np.array(values),
+        np.array([way.inside(place) for place in way.places]),
+        np.array(way.values),
         np.asarray(found.jac) * unit,
         int(found.nfev),
         not (limited or walled),
         message,
     )
+
+
+class _Way:
+    """A criterion as SciPy minimises it, in its unit, and where each iteration has led."""
+
+    def __init__(
+        self, criterion: Criterion, start: Floats, unit: float, bounds: tuple[Floats, Floats] | None
+    ) -> None:
+        self.criterion, self.unit, self.bounds = criterion, unit, bounds
+        self.places = [start]
+        self.values: list[float] = []
+        self.walls: set[int] = set()  # iterations in which a step led where there is no answer
+
+    def inside(self, x: Floats) -> Floats:
+        return x if self.bounds is None else np.clip(x, *self.bounds)
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        inside = self.inside(x)
+        try:
+            value, gradient = self.criterion(inside)
+        except UnsolvableError:
+            if not self.values:
+                raise
+            self.walls.add(len(self.places))
+            return _wall(x - self.places[-1], self.values[-1] / self.unit)
+        if not self.values:
+            self.values.append(value)
+        # Beyond a bound the criterion is that at the bound, so it does not fall there.
+        return value / self.unit, np.where(inside == x, gradient, 0.0) / self.unit
+
+    def seen(self, intermediate_result: Any) -> None:
+        """SciPy tells this after each iteration, and knows it by the name of its argument."""
+        self.places.append(np.array(intermediate_result.x))
+        self.values.append(float(intermediate_result.fun) * self.unit)
+
+    @property
+    def at_wall(self) -> bool:
+        """Whether a step from the last place led where there is no answer."""
+        return len(self.places) in self.walls
 
 
 def _wall(step: Floats, value: float) -> tuple[float, Floats]:

@@ -85,9 +85,8 @@ class RidgeError:
     ) -> None:
         X = np.column_stack([np.ones(len(sample)), sample.X]) if intercept else sample.X
         self.free = int(intercept)  # so many columns in front are not penalised
-        tests = [
-            _Test(t, *_test_weights(t, sample, criterion.pooled)) for t in sample.trials(criterion)
-        ]
+        trials = sample.trials(criterion)
+        tests = [_Test(t, _test_weights(t, sample, criterion.pooled)) for t in trials]
         n_folds = 1 if criterion.pooled else len(tests)
         self.parts: list[_LeftOut | _Trained] = []
         left_out, others = _sorted_out(tests, sample, X.shape[1], closed_form)
@@ -116,12 +115,12 @@ class _Test:
     weight: Floats  # summing to the share of the trial
 
 
-def _test_weights(trial: Trial, sample: Sample, pooled: bool) -> tuple[Floats]:
+def _test_weights(trial: Trial, sample: Sample, pooled: bool) -> Floats:
     """Test rows count by their weights; pooled, all rows of all folds are one mean."""
     weight = sample.weight[trial.test]
     one_mean = pooled and trial.fold != EVERY
     whole = sample.weight[sample.used].sum() if one_mean else weight.sum()
-    return (trial.share * weight / whole,)
+    return cast(Floats, trial.share * weight / whole)
 
 
 def _sorted_out(
