@@ -369,6 +369,10 @@ REGRESSIONS = {
                along="lambda2", lambda1=1.0, rho=0.0),
         recipe(1086880217, 8, 1, "twelve orders", 0.7, "by sign", "zeros", False, LINEAR,
                lambda2=1.0, rho=0.0),
+        recipe(1942739313, 16, 2, "twelve orders", 0.7, "unbalanced", "tiny", True, POLY,
+               along="lambda2", lambda1=1.0, rho=1.0),
+        recipe(1374084507, 15, 3, "symmetric", 0.3, "random", "zeros and huge", True, rbf(0.1),
+               lambda2=1e-5, rho=1.0, stop=0),
     ],
 }
 # fmt: on

@@ -36,6 +36,7 @@ STRAIGHT, CURVED = np.array([0.5, 1.0]), np.array([0.25, 0.5, 0.725, 0.9, 1.0])
 # After a jump the beginning, too: it is not the end of the move before. Other moves of such walks
 # are looked at once more elsewhere.
 LANDED, BEGUN = np.array([0.25, 0.5, 1.0]), 1e-6
+CLOSELY = CURVED.copy()  # the same for problems that are to be looked at more closely
 # What is left of the last move to 0 at further places: at 0 a penalty is gone, and a coefficient of
 # the wrong sign is no longer seen.
 NEAR_END = np.array([0.2, 0.05, 0.01, 1e-4, 1e-8])
@@ -126,7 +127,7 @@ def certified(problem: Problem, trace: Trace) -> Trace:
     verdict = _judged(problem, trace, places[stretch])
     # The last is bad, even if round-off of another product says that it is just not.
     k = int(np.argmax(np.append(~verdict.exact[:-1], True)))
-    return trace.cut(_moves_before(trace, int(stretch[k])), _why(verdict, k))
+    return trace.cut(_moves_before(problem, trace, int(stretch[k])), _why(verdict, k))
 
 
 def _above(problem: Problem, trace: Trace) -> Floats:
@@ -145,12 +146,12 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     """The start, and parts of every move that is no jump, in the order walked."""
     j = _forward(trace)
     t0, t1 = trace.t0[j], trace.t1[j]
-    parts = _parts(trace)
+    parts = _parts(problem, trace)
     t = np.empty(len(parts) * len(j) + (len(trace.t0) > 0))
     t[:1] = trace.t0[:1]
     for k, part in enumerate(parts):
         t[1 + k :: len(parts)] = t0 + part * (t1 - t0) if part < 1 else t1
-    if parts is LANDED:
+    if parts is LANDED or parts is CLOSELY:
         after = np.flatnonzero(np.diff(j, prepend=-1) > 1)
         t[1 + len(parts) * after] = t0[after] + BEGUN * (t1 - t0)[after]
     if len(t) and t[-1] == 0:
@@ -161,9 +162,11 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     return t
 
 
-def _parts(trace: Trace) -> Floats:
+def _parts(problem: Problem, trace: Trace) -> Floats:
     if not trace.moves.goes_straight:
         return CURVED
+    if problem.audit_work > 1:
+        return CLOSELY
     return LANDED if np.any(trace.t0 == trace.t1) else STRAIGHT
 
 
@@ -174,11 +177,11 @@ def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
     )
 
 
-def _moves_before(trace: Trace, place: int) -> int:
+def _moves_before(problem: Problem, trace: Trace, place: int) -> int:
     """How many moves end before a place; none before the start."""
     forward = _forward(trace)
     last = len(forward) - 1  # has more places where it ends at 0
-    return int(forward[min((place - 1) // len(_parts(trace)), last)]) if place else 0
+    return int(forward[min((place - 1) // len(_parts(problem, trace)), last)]) if place else 0
 
 
 def _why(verdict: Certificate, k: int) -> End:
