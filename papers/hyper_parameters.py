@@ -8,8 +8,8 @@ rows: 0.5 is the floor. A row of the tables in hyper_parameters.md is printed af
 
 The thesis does not say when its conjugate gradients stopped. It matters: a descent to the end fits
 the criterion too well, and log(mean(exp)) then follows the few penalties that ran off. Twelve
-iterations were chosen by looking at test errors (hyper_parameters.md has the trial);
-`--iterations 500 --solver lbfgs` goes to the end.
+iterations were chosen by looking at test errors; `--iterations 500 --solver lbfgs` goes to the end.
+hyper_parameters.md has the trial, and both.
 """
 
 from __future__ import annotations
