@@ -66,7 +66,18 @@ class Columns:
     alpha: Floats  # (n, k) dual variables
     lambda_: Floats  # (k,)
     given: dict[str, Floats] = field(default_factory=dict)  # other parameters by name, (k,) each
-    products: Any = None  # K coef and |K| |coef|, where they have been computed
+    f: Floats | None = None  # (n, k) K coef, where it has been computed
+    terms: Floats | None = None  # (n, k) |K| |coef|, where it has been computed
+
+    def part(self, some: slice) -> Columns:
+        """Some of the columns."""
+
+        def cut(x: Floats | None) -> Any:
+            return None if x is None else x[..., some]
+
+        given = {name: values[some] for name, values in self.given.items()}
+        names = ("value", "coef", "intercept", "interval", "alpha", "lambda_", "f", "terms")
+        return Columns(given=given, **{name: cut(getattr(self, name)) for name in names})
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate import BLIND, EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
-from ..kernels import Coupling, Gram, Ridged, as_gram
+from ..kernels import Coupling, DenseGram, Gram, Ridged, as_gram
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
@@ -46,6 +46,8 @@ SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as 
 # the first event.
 ROOM = 0.5
 OPEN_ENDS = (1e-4, 1.0 - 1e-4)  # the default walk of a parameter between 0 and 1, both excluded
+# Columns of multipliers that differ in fewer than one in so many rows have much in common.
+SIMILAR = 8
 TIED = 64 * EPS  # kinks nearer than this, relative to the largest, are one
 
 
@@ -340,12 +342,12 @@ class KernelMachine(Problem):
         for k, term in enumerate(self.rows.terms):
             if term.from_zero:
                 c[k] = np.maximum(c[k], 0.0)
-        products = self.gram.both(coef) if multiplied else None
-        interval = self._settle(c, rows, alpha, coef, given, without, products)
+        f, terms = self.gram.both(coef) if multiplied else (None, None)
+        interval, f = self._settle(c, rows, alpha, coef, lam, given, without, f)
         known = dict(zip((t.name for t in self.rows.terms), c))
         b = known.pop("intercept", np.zeros(len(t)))
         shown = alpha if self.copies == 1 else self._fold(alpha)
-        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known, products)
+        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known, f, terms)
 
     def _fold(self, alpha: Floats) -> Floats:
         """sum of s_i alpha_i over the rows of each point."""
@@ -353,6 +355,16 @@ class KernelMachine(Problem):
         if self.copies == 1:
             return signed
         return signed.reshape(self.copies, len(self.w), -1).sum(axis=0)
+
+    def _f(self, alpha: Floats, lam: Floats) -> Floats:
+        """f without its intercept; where columns have much in common, K is read once for it."""
+        signed = self._fold(alpha)
+        change = signed - signed[:, :1]
+        differ = np.flatnonzero(change.any(axis=1))
+        if SIMILAR * len(differ) > len(signed) or not isinstance(self.gram, DenseGram):
+            return np.asarray(self.gram @ (signed / lam))
+        first = self.gram @ signed[:, 0]
+        return np.asarray((first[:, None] + self.gram.rows(differ).T @ change[differ]) / lam)
 
     def _near(self, alpha: Floats) -> Floats:
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
@@ -388,12 +400,14 @@ class KernelMachine(Problem):
         rows: Rows,
         alpha: Floats,
         coef: Floats,
+        lam: Floats,
         given: Any,
         without: Ints | None,
-        products: Any,
-    ) -> Floats:
-        """Terms that no row fixes go to the middle of what they may be, in c itself; returns the
-        interval of intercepts.
+        f: Floats | None,
+    ) -> tuple[Floats, Floats | None]:
+        """Terms that no row fixes go to the middle of what they may be, in c itself.
+
+        Returns the interval of intercepts, and f = K coef where it is known for all columns.
         """
         names = [term.name for term in self.rows.terms]
         b = names.index("intercept") if "intercept" in names else None
@@ -413,8 +427,10 @@ class KernelMachine(Problem):
             if not some.size:
                 continue
             part_given = {name: v[some] for name, v in given.items()}
-            f = self.gram @ coef[:, some] if products is None else products[0][:, some]
-            asked = self._asked(self._declared(part_given).loss, alpha[:, some], f)
+            if f is None and len(some) == len(coef.T):
+                f = self._f(alpha, lam)
+            here = self._f(alpha[:, some], lam[some]) if f is None else f[:, some]
+            asked = self._asked(self._declared(part_given).loss, alpha[:, some], here)
             if part is not None:
                 asked = asked.among(part[:, some])
             middle, ends = edges.middle(c[np.ix_(kept, some)], asked)
@@ -423,7 +439,7 @@ class KernelMachine(Problem):
                 c[k, some] = np.maximum(middle[row], least)
                 if k == b:
                     interval[:, some] = edges.interval(row, ends)
-        return interval
+        return interval, f
 
     def _edges_of(self, kept: Ints) -> Edges:
         key = tuple(int(k) for k in kept)
@@ -445,7 +461,7 @@ class KernelMachine(Problem):
         rows = self._declared(c.given)
         kept = np.flatnonzero(~self._ended(alpha, rows, self.w.sum()).any(axis=1))
         names = [self.rows.terms[k].name for k in kept]
-        asked = self._asked(rows.loss, alpha, self.gram @ c.coef)
+        asked = self._asked(rows.loss, alpha, self.gram @ c.coef if c.f is None else c.f)
         return self._edges_of(kept).as_maxima(names.index("intercept"), asked)
 
     @property
@@ -495,7 +511,7 @@ class KernelMachine(Problem):
         judged by its own weight, or by the largest multiplier where that is less.
         """
         rows = self._declared(c.given)
-        f, terms = self.gram.both(c.coef) if c.products is None else c.products
+        f, terms = (c.f, c.terms) if c.terms is not None else self.gram.both(c.coef)
         loss, alpha = rows.loss, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self._judge(c, terms)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)

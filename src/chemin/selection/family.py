@@ -235,7 +235,7 @@ class Family:
             walk |= {end: _times(walk[end], share) for end in ("start", "stop")}
             X, kernel = self.X[rows], self.kernel_on(rows, weight)
             read = kernel == self.kernel and not self.without_gram
-            K = self.gram[np.ix_(rows, rows)] if read else None
+            K = among(self.gram, rows, rows) if read else None
         if K is not None and isinstance(kernel, Precomputed):
             X = K
         gram: Any = K
@@ -274,12 +274,12 @@ class Family:
             return np.ascontiguousarray(self.X[test].T)
         if self.without_gram or kernel != self.kernel:
             return kernel.cross(self.X[rows], self.X[test])
-        return self.gram[np.ix_(rows, test)]
+        return among(self.gram, rows, test)
 
     def inputs(self, rows: Rows, test: Rows) -> Floats:
         """The test points as the path on these rows takes them."""
         if isinstance(self.kernel, Precomputed):
-            return self.gram[np.ix_(test, rows)]
+            return among(self.gram, test, rows)
         return self.X[test]
 
 
@@ -307,6 +307,11 @@ def _defaults_of(function: Any, names: Iterable[str]) -> dict[str, Any]:
     known = {} if function is None else signature(function).parameters
     settled = {k: known[k].default for k in names if k in known}
     return {k: v for k, v in settled.items() if v is not None and v is not Parameter.empty}
+
+
+def among(K: Floats, rows: Rows, columns: Rows) -> Floats:
+    """Some rows and columns of a matrix: whole rows first, which takes half the time."""
+    return K[rows].take(columns, axis=1)
 
 
 def _times(value: float | None, share: float) -> float | None:
