@@ -27,8 +27,11 @@ KEPT = 500_000
 # Steps that are replayed for several values at once; more are gone through in order, none twice.
 AT_ONCE = 16_000
 GROWTH = 1.25  # times the room for entries of moves: what is not used costs nothing in the end
+# Moves whose products are made at a time: more of them change more variables, and what is made of
+# fewer does not outweigh the calls. 64 took up to a quarter longer, 512 too.
+AT_A_TIME = 192
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
-AFRESH = 8
+AFRESH = 3
 
 State = tuple[int, Floats]  # z when so many moves have been made
 
@@ -589,9 +592,10 @@ class Trace:
             out[:] = self.z_start[:, None]
             return out
         move = self._move_at(t)
-        few = once and 4 * len(t) < len(self.moves)  # fewer than are worth all states
+        few = 4 * len(t) < len(self.moves)  # fewer than are worth all states
         if self._small and not few:
             return self._from_kept(t, move)
+        once = once or len(t) == 1
         known = self._known if once else self._checkpoints
         nearest = np.searchsorted([made for made, _ in known], move, side="right") - 1
         if once:
@@ -646,18 +650,18 @@ class Trace:
         """
         z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
         size, last = np.diff(self.moves.pointer), np.empty(0)
-        for first in range(0, len(self.moves), CHECKPOINT):
-            block = slice(first, min(first + CHECKPOINT, len(self.moves)))
+        for first in range(0, len(self.moves), AT_A_TIME):
+            block = slice(first, min(first + AT_A_TIME, len(self.moves)))
             n = block.stop - block.start
             index = self.moves.index[self.moves.pointer[first] : self.moves.pointer[block.stop]]
             moved = np.flatnonzero(np.bincount(index, minlength=len(z)))
             place[moved] = np.arange(len(moved))
             so_far = np.zeros((n + 1, len(moved)))
-            row = 1 + np.repeat(np.arange(n), size[block])
-            so_far[row, place[index]] = self.moves.ends(block)
+            row = np.repeat(np.arange(1, n + 1) * len(moved), size[block])
+            so_far.reshape(-1)[row + place[index]] = self.moves.ends(block)
             np.cumsum(so_far, axis=0, out=so_far)
             out = so_far @ phi[moved]
-            fresh = (first // CHECKPOINT) % AFRESH == 0
+            fresh = (first // AT_A_TIME) % AFRESH == 0
             out += z @ phi if fresh else last
             yield Image(self.moves, block, phi, out, z.copy(), moved, so_far)
             z[moved] += so_far[-1]

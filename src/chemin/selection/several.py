@@ -226,9 +226,6 @@ class ClassFamily(Family):
                 "above 0 in each class: leave these rows out"
             )
         weighed = replace(given, weight=self._by_class(given.rows, given.weight))
-        if weighed.gram is None and not self.without_gram:
-            assert given.kernel is not None
-            weighed = replace(weighed, gram=given.kernel.gram(given.X))
         states = weighed.walk.pop("onward", None) or [None] * len(self.coding)
         every = [self._path(k, weighed, numbers, state) for k, state in enumerate(states)]
         paths = Paths(every, self.classes, self.coding)
