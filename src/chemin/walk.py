@@ -33,7 +33,7 @@ from ._checks import (
     is_word,
 )
 from .closed import closed_trace
-from .engine import DEFAULT_RANGE, IndefiniteError, audited, carry_on, follow
+from .engine import IndefiniteError, audited, carry_on, follow
 from .kernels import DenseGram, Gram, Kernel
 from .path import Data, Path, gram_of, make_problem
 from .problems import PROBLEMS, Problem
@@ -121,7 +121,6 @@ def walk_path(
     check_psd: bool = False,
     gram: Any = None,
     onward: Any = None,
-    reach: float = DEFAULT_RANGE,
 ) -> Path:
     """Walk the path of one problem.
 
@@ -141,8 +140,6 @@ def walk_path(
         the lasso: that of the centred columns.
     onward : tuple or None
         What `Path.state` gave of a path of the same problem: the walk carries on there.
-    reach : float
-        Without a stop, the walk goes to this part of the start.
     """
     start, stop = check_walk(name, spec, {"start": start, "stop": stop, "max_events": max_events})
     if data.kernel is None:
@@ -166,13 +163,11 @@ def walk_path(
         trace = closed_trace(problem, (begin, end), max_events=max_events, verbose=verbose)
         return Path(problem, trace, data)
     if onward is None:
-        walk = partial(follow, problem.system, problem.start(start), begin=begin, reach=reach)
+        walk = partial(follow, problem.system, problem.start(start), begin=begin)
     else:
         walk = partial(carry_on, problem.system, *onward)
     try:
-        trace = audited(
-            problem, walk, stop=end, reach=reach, max_events=max_events, verbose=verbose
-        )
+        trace = audited(problem, walk, stop=end, max_events=max_events, verbose=verbose)
     except IndefiniteError as error:
         raise ValueError(_indefinite(_pivot(problem, data, error.variable))) from None
     return Path(problem, trace, data)

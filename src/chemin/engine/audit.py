@@ -40,39 +40,36 @@ def audited(
     walk: Callable[..., Trace],
     *,
     stop: float | None = None,
-    reach: float = DEFAULT_RANGE,
     max_events: int | None = None,
     verbose: int = 0,
 ) -> Trace:
     """The walk, if certificates hold along it; otherwise what others with more care make of it.
 
     `walk` takes `stop` and `max_events`, in the engine's units, `verbose`, and `again`: see
-    `carry_on`. `reach` is the part of the start to which it goes without a stop.
+    `carry_on`.
     """
     limits: dict[str, Any] = {"stop": stop, "max_events": max_events, "verbose": verbose}
     with ONE_THREAD:  # certificates too: their products are no larger
-        return _audited(problem, walk, limits, reach)
+        return _audited(problem, walk, limits)
 
 
-def _audited(
-    problem: Problem, walk: Callable[..., Trace], limits: dict[str, Any], reach: float
-) -> Trace:
+def _audited(problem: Problem, walk: Callable[..., Trace], limits: dict[str, Any]) -> Trace:
     first = certified(problem, walk(**limits))
     if first.end.reason not in CHANCE:
         return first
     first = _to_last_place(first)
-    second = _carried_on(problem, first, limits, reach) if len(first.moves) else first
+    second = _carried_on(problem, first, limits) if len(first.moves) else first
     if second.end.reason not in CHANCE:
         return second
     third = _to_last_place(certified(problem, walk(**limits, again=True)))
     return max(second, third, key=_reach)
 
 
-def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any], reach: float) -> Trace:
+def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any]) -> Trace:
     """A walk that has failed, carried on from its last certified place with more care."""
     limits = dict(limits)
     if limits["stop"] is None:
-        limits["stop"] = reach * float(good.t0[0])
+        limits["stop"] = DEFAULT_RANGE * float(good.t0[0])
     if limits["max_events"] is not None:
         limits["max_events"] -= len(good.events)
     stair, z, t = good.last

@@ -195,18 +195,17 @@ def follow_here(
     *,
     begin: float | None = None,
     stop: float | None = None,
-    reach: float = DEFAULT_RANGE,
     max_events: int | None = None,
     verbose: int = 0,
     again: bool = False,
 ) -> Trace:
     """Follow the solution from `begin` (default: where something first happens) to `stop`.
 
-    `reach`: without a stop, to this part of the start. `again`: see `carry_on_here`.
+    `again`: see `carry_on_here`.
     """
     rng, make = _for_try(system, again)
     t = start.t if begin is None else begin
-    walk = Walk(system, stop, max_events, verbose, from_top=begin is None, reach=reach)
+    walk = Walk(system, stop, max_events, verbose, from_top=begin is None)
     if begin is None and start.highest and stop is not None:
         t = max(t, ABOVE * stop)
     try:
@@ -308,7 +307,6 @@ class Walk:
     verbose: int
     from_top: bool  # above the start nothing happens
     begun: float = 0.0
-    reach: float = DEFAULT_RANGE  # part of the start to which it goes without a stop
 
     def nothing(self, stair: Ints, z: Floats, end: End) -> Trace:
         """No walk at all, with the reason."""
@@ -321,14 +319,14 @@ class Walk:
         """From a solution to the stop, and what ended the walk."""
         system = self.system
         recorder = recorder_of(system)(system, z, t, self.max_events, from_top=self.from_top)
-        t_stop = self.reach * t if self.stop is None else self.stop
+        t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)
             walker.guard, walker.carried_from = True, self.begun
             with Progress(t_stop, self.verbose > 0) as walker.progress:
                 walker.walk(t_stop)
                 if self.stop is None and self.from_top:
-                    _look_further(walker, recorder, self.reach)
+                    _look_further(walker, recorder)
             end = Reason.STOP()
         except FAILURES as error:
             end = _end(error)
@@ -339,8 +337,8 @@ class Walk:
         return Trace.build(recorder, stair, z, system.stairs, trim=self.from_top, end=end)
 
 
-def _look_further(walker: Any, recorder: Recorder, reach: float) -> None:
-    """From below the bound on the start to a part of the start itself, if there is one."""
+def _look_further(walker: Any, recorder: Recorder) -> None:
+    """From below the bound on the start to 1e-4 of the start itself, if there is one."""
     begun = walker.t
     for _ in range(2):
         if recorder.top is None:
@@ -354,5 +352,5 @@ def _look_further(walker: Any, recorder: Recorder, reach: float) -> None:
     if recorder.top is None:
         recorder.forget_below(begun)
         return
-    if reach * recorder.top < walker.t:
-        walker.walk(reach * recorder.top)
+    if DEFAULT_RANGE * recorder.top < walker.t:
+        walker.walk(DEFAULT_RANGE * recorder.top)
