@@ -380,6 +380,16 @@ class Trace:
         self._leap(z, made, count)
         return self._stairs_before(count), z, float(self.t1[-1]) if count else np.nan
 
+    @property
+    def to_nothing(self) -> bool:
+        """Whether z can go to 0 in proportion to t from the end on: what is pinned is at 0, and all
+        that is free may be 0.
+        """
+        stair, every, pins = self.last[0], np.arange(len(self.z_start)), self.stairs.value
+        free = stair % 2 == 0
+        low, high = pins[every, stair - free], pins[every, stair + free]
+        return len(self.moves) > 0 and bool(np.all((low <= 0) & (high >= 0)))
+
     def _stairs_before(self, move: int) -> Ints:
         """The stairs of all variables when the events before a move's end are made."""
         stair = self.stair_start.copy()

@@ -95,6 +95,7 @@ class Walked:
     loss: Piecewise | None = None  # of an exact loss
     undecided: int = 0  # test points with f = 0, to round-off, on a whole stretch
     path: Path | Paths | None = None  # for any other score
+    settled: bool = False  # whether it is plain that nothing happens below the stop
 
 
 class Criterion(ABC):
@@ -368,7 +369,8 @@ class Work:
         ends = path.start / share, path.stop / share
         kind = type(path.problem)
         span = Span(path.parameter, path.coordinate, *ends, path.closed_above, kind, path.reason)
-        walked = Walked(*ends, path.complete, span, path.reason, state)
+        settled = not path.problem.closed and path.settled
+        walked = Walked(*ends, path.complete, span, path.reason, state, settled=settled)
         if self.loss is None:
             return replace(walked, path=path)
         loss, undecided = self._exact_loss(self.loss, trial, path)
@@ -397,6 +399,8 @@ class Work:
 
     def has_events(self, trial: Trial, so_far: Walked, lowest: float) -> bool:
         """Whether the path of a trial has events below its lower end, down to the lowest value."""
+        if so_far.settled:
+            return False
         ask: dict[str, Any] = {"stop": lowest, "max_events": 1, "onward": so_far.last}
         if so_far.stop > so_far.start:
             ask |= {"start": so_far.start, "onward": None}

@@ -117,6 +117,11 @@ class Paths(Sequence[Path]):
         return any(path.goes_on for path in self)
 
     @property
+    def settled(self) -> bool:
+        """Whether it is plain that nothing happens below the ends of all paths."""
+        return all(path.settled for path in self)
+
+    @property
     def n_events(self) -> int:
         return sum(path.n_events for path in self)
 
