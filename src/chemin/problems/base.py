@@ -69,16 +69,6 @@ class Columns:
     f: Floats | None = None  # (n, k) K coef, where it has been computed
     terms: Floats | None = None  # (n, k) |K| |coef|, where it has been computed
 
-    def part(self, some: slice) -> Columns:
-        """Some of the columns."""
-
-        def cut(x: Floats | None) -> Any:
-            return None if x is None else x[..., some]
-
-        given = {name: values[some] for name, values in self.given.items()}
-        names = ("value", "coef", "intercept", "interval", "alpha", "lambda_", "f", "terms")
-        return Columns(given=given, **{name: cut(getattr(self, name)) for name in names})
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -182,12 +172,12 @@ class Problem(ABC):
         """How many multipliers a user holds. None: one for each coefficient."""
         return None
 
-    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
+    def edges(self, c: Columns, width: int) -> list[list[tuple[float, Floats]]]:
         """The intercept where points leave an interval of them, as a sum of maxima.
 
-            b = sum_k weight_k max_i bounds_k[i],      bounds_k of shape (rows, columns of c)
+            b = sum_k weight_k max_i bounds_k[i],      bounds_k of shape (rows, width)
 
-        Each bound is affine between events, and -inf where a row asks nothing. For the middle of
+        One such sum for every `width` columns of c, those of one move. Each bound is affine between events, and -inf where a row asks nothing. For the middle of
         [largest lower bound, smallest upper one]: weights 1/2 and -1/2, upper bounds negated.
         """
         raise NotImplementedError(f"{self.name} does not say which points bound the intercept")

@@ -189,7 +189,7 @@ class KernelMachine(Problem):
         x = affine(x)
         return Affine(x.value, x.rate * self.unit)
 
-    @property
+    @cached_property
     def _moving_pins(self) -> bool:
         return any(np.any(affine(slope).rate) for slope in self.rows.loss.slopes)
 
@@ -456,13 +456,17 @@ class KernelMachine(Problem):
         free = self._declared(c.given).loss.free(alpha / self.weight, self._near(alpha))
         return free.reshape(self.copies, len(self.w), -1).any(axis=0)
 
-    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
+    def edges(self, c: Columns, width: int) -> list[list[tuple[float, Floats]]]:
         alpha = self._row_alpha(c.alpha)
         rows = self._declared(c.given)
-        kept = np.flatnonzero(~self._ended(alpha, rows, self.w.sum()).any(axis=1))
-        names = [self.rows.terms[k].name for k in kept]
+        ended = self._ended(alpha, rows, self.w.sum())
         asked = self._asked(rows.loss, alpha, self.gram @ c.coef if c.f is None else c.f)
-        return self._edges_of(kept).as_maxima(names.index("intercept"), asked)
+        out = []
+        for k, part in enumerate(asked.by(width)):
+            kept = np.flatnonzero(~ended[:, k * width : (k + 1) * width].any(axis=1))
+            names = [self.rows.terms[j].name for j in kept]
+            out.append(self._edges_of(kept).as_maxima(names.index("intercept"), part))
+        return out
 
     @property
     def reading(self) -> Reading:

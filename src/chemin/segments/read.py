@@ -151,7 +151,7 @@ class _Reader:
             u = self.scale(np.array([np.inf, trace.t0[0]]))
             inner = self._columns(np.tile(trace.z_start[:, None], len(INNER)), u[None])
             if np.all(inner.interval[0] < inner.interval[1]):
-                return self._cut(u, inner, z_sum, f0, f1)
+                return self._cut(u[None], inner, np.array([z_sum]), np.array([[f0, f1]]))
         u0, u1 = np.zeros(1), self.scale(trace.t0[:1])
         return Straight(
             u0, u1, self.rounded(f0[None], z_sum, u0), self.rounded(f1[None], z_sum, u1)
@@ -180,7 +180,7 @@ class _Reader:
     # ------------------------------------------------------------------ a block of moves
 
     def block(self, image: Image) -> Iterator[Segments]:
-        """All moves of a block: those with an open interval one by one, the others at once."""
+        """All moves of a block, those with an open interval after the others."""
         t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
         suspect = np.flatnonzero(self.suspect[image.block])
         middle = [image.solutions(int(k), HALF)[:, 0] for k in suspect]
@@ -201,7 +201,7 @@ class _Reader:
         elif keep.any():
             yield self._curved(image, np.flatnonzero(keep), t0, t1)
         if len(is_open):
-            yield from self._cuts(image, is_open, t0, t1, end, f)
+            yield self._cuts(image, is_open, t0, t1, end, f)
 
     def _sums(self, image: Image) -> Floats:
         """The sum of |factor z| before, between and after the moves of a block."""
@@ -255,15 +255,13 @@ class _Reader:
 
     def _cuts(
         self, image: Image, moves: Ints, t0: Floats, t1: Floats, end: Floats, f: Floats
-    ) -> Iterator[Straight]:
+    ) -> Straight:
         """Moves of a block with open intervals, their solutions with one reading of the matrix."""
         u = self.scale(np.column_stack([t0, end])[moves])
         parts = (self._inner(u) - t0[moves, None]) / (t1 - t0)[moves, None]
         z = np.hstack([image.solutions(int(k), part) for k, part in zip(moves, parts)])
-        every, z_sums = self._columns(z, u), self.size @ np.abs(z)
-        for i, k in enumerate(moves):
-            own = slice(i * len(INNER), (i + 1) * len(INNER))
-            yield self._cut(u[i], every.part(own), float(z_sums[own].max()), f[k], f[k + 1])
+        z_sums = (self.size @ np.abs(z)).reshape(len(moves), -1).max(axis=1)
+        return self._cut(u, self._columns(z, u), z_sums, np.stack([f[moves], f[moves + 1]], axis=1))
 
     def _inner(self, u: Floats) -> Floats:
         """t at INNER of moves, given by their ends."""
@@ -272,22 +270,27 @@ class _Reader:
     def _columns(self, z: Floats, u: Floats) -> Columns:
         return self.problem.columns(z, self._inner(u).ravel())
 
-    def _cut(
-        self, u: Floats, inner: Columns, z_sum: float, f0: Floats, f1: Floats
-    ) -> Straight:
-        """One move with an open interval, cut where another point bounds the intercept.
+    def _cut(self, u: Floats, inner: Columns, z_sums: Floats, f: Floats) -> Straight:
+        """Moves with an open interval, cut where another point bounds the intercept.
 
-        Bounds are read inside the move, where it is clear which points are at which bound, and
-        drawn out to its ends.
+        Bounds are read inside a move, where it is clear which points are at which bound, and drawn
+        out to its ends. `f`: at the ends of each, shape (moves, 2, points).
         """
-        edges = [(weight, _drawn_out(bounds)) for weight, bounds in self.problem.edges(inner)]
-        s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
-        b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
-        without = np.column_stack([f0 - f0[-1], f1 - f1[-1]])
-        f = _line(without, s).T + np.asarray(b)[:, None]
-        knots = np.append(u[0] + s[:-1] * (u[1] - u[0]), u[1])
-        f = self.rounded(f, z_sum, knots)
-        return Straight(knots[:-1], knots[1:], f[:-1], f[1:])
+        knots, values = [], []
+        for (u0, u1), ends, terms in zip(u, f, self.problem.edges(inner, len(INNER))):
+            edges = [(weight, _drawn_out(bounds)) for weight, bounds in terms]
+            s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
+            b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
+            without = (ends - ends[:, -1:]).T
+            knots.append(np.append(u0 + s[:-1] * (u1 - u0), u1))
+            values.append(_line(without, s).T + np.asarray(b)[:, None])
+        sizes = [len(k) for k in knots]
+        at = np.concatenate(knots)
+        g = self.rounded(np.concatenate(values), np.repeat(z_sums, sizes), at)
+        first = np.ones(len(at), bool)
+        first[np.cumsum(sizes) - 1] = False
+        begin = np.flatnonzero(first)
+        return Straight(at[begin], at[begin + 1], g[begin], g[begin + 1])
 
 
 def _line(ends: Floats, s: Floats) -> Floats:
