@@ -24,7 +24,7 @@ from ._checks import (
 )
 from .engine import End, Reason, Trace, audited, carry_on
 from .engine.tolerances import LOWEST
-from .kernels import DenseGram, Gram, GraphGram, Kernel, LowRankGram
+from .kernels import DenseGram, Gram, GraphGram, Kernel, LowRankGram, SparseGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.staircase import Floats
@@ -943,6 +943,9 @@ def gram_of(data: Data, kernel: Kernel, matrix: Floats | None = None) -> Gram:
     all_used = len(used) == len(data.weight)
     if data.laplacian is not None:
         return GraphGram(kernel.gram(data.X) if matrix is None else matrix, data.laplacian)
+    Z = None if matrix is not None else kernel.sparse_factor(data.X)
+    if Z is not None:
+        return SparseGram(Z if all_used else Z[used])
     Z = None if matrix is not None else kernel.factor(data.X)
     if Z is not None:
         return LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))

@@ -79,6 +79,15 @@ class Kernel(ABC):
         """
         return None
 
+    def sparse_factor(self, X: Any) -> Any:
+        """Return a sparse Z with K = Z Z' where K is too large to be worth storing, or None.
+
+        Parameters
+        ----------
+        X : array or csr_array of shape (n, d)
+        """
+        return None
+
     def combine(self, X_new: Any, X: Any, coef: Array) -> Array:
         """Return sum_j coef_j k(x_new_i, x_j), one column for each column of coef.
 

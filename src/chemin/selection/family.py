@@ -165,7 +165,9 @@ class Family:
     @cached_property
     def without_gram(self) -> bool:
         """Whether paths are walked without a kernel matrix."""
-        return self.kernel is None or self.kernel.factor(self.X) is not None
+        if self.kernel is None or self.kernel.sparse_factor(self.X) is not None:
+            return True
+        return self.kernel.factor(self.X) is not None
 
     def at(self, **given: float) -> Family:
         """The same family at other values of what does not move; it shares the kernel matrix."""
