@@ -22,6 +22,7 @@ from .tolerances import NOTHING, UNSEEN
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
 CHECKPOINT = 64
+LONG = 10_000  # variables: the walker's own states are kept less often, or take as much as K would
 # Small problems keep the states of all moves: no more numbers than this, some megabytes.
 KEPT = 500_000
 # Steps that are replayed for several values at once; more are gone through in order, none twice.
@@ -177,7 +178,7 @@ class Recorder:
         offset = len(self.moves[0])
         self._add(*moves)
         last, made = self.states[-1][0] if self.states else 0, len(self.moves[0])
-        if made - last >= CHECKPOINT // 2:
+        if made - last >= (CHECKPOINT // 2 if len(z) < LONG else 8 * CHECKPOINT):
             self.states.append((made, z))
         events["move"] += offset
         self.events.append(events)

@@ -138,7 +138,7 @@ class LowRankGram:
 
 @dataclass(frozen=True)
 class SparseGram(LowRankGram):
-    """Z Z' with a sparse Z (csr_array, columns in order): nothing of the size of Z is ever dense."""
+    """Z Z' with a sparse Z (csr_array, columns in order), of which nothing is ever dense."""
 
     factor: Any
 

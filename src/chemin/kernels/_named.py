@@ -112,7 +112,7 @@ class Linear(BlockKernel):
 
     def sparse_factor(self, X: Any) -> Any:
         n, d = X.shape
-        worth = issparse(X) and 8 * n * n > LARGE and SPARSE * X.nnz <= n * d
+        worth = issparse(X) and 8 * n * n > LARGE and 0 < SPARSE * X.nnz <= n * d
         return X if worth and np.isfinite(X.data @ X.data) else None
 
     def combine(self, X_new: Any, X: Any, coef: Array) -> Array:

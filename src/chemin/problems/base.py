@@ -177,8 +177,9 @@ class Problem(ABC):
 
             b = sum_k weight_k max_i bounds_k[i],      bounds_k of shape (rows, width)
 
-        One such sum for every `width` columns of c, those of one move. Each bound is affine between events, and -inf where a row asks nothing. For the middle of
-        [largest lower bound, smallest upper one]: weights 1/2 and -1/2, upper bounds negated.
+        One such sum for every `width` columns of c, those of one move. Each bound is affine between
+        events, and -inf where a row asks nothing. For the middle of [largest lower bound, smallest
+        upper one]: weights 1/2 and -1/2, upper bounds negated.
         """
         raise NotImplementedError(f"{self.name} does not say which points bound the intercept")
 
