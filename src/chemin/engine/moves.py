@@ -163,7 +163,7 @@ class StraightMoves(Moves):
         for entry in (first[some], (first + last)[some] // 2, last[some]):
             far = np.abs(self.length[some] * self.rate[entry]) > most
             out[some[far & among[self.index[entry]]]] = False
-        for j in np.flatnonzero(out):
+        for j in np.flatnonzero(out).tolist():
             far = np.abs(self.length[j] * self.rate[self.part(j)]) > most
             out[j] = not np.any(far & among[self.entries(j)])
         return out

@@ -515,7 +515,9 @@ class KernelMachine(Problem):
         judged by its own weight, or by the largest multiplier where that is less.
         """
         rows = self._declared(c.given)
-        f, terms = (c.f, c.terms) if c.terms is not None else self.gram.both(c.coef)
+        f, terms = c.f, c.terms
+        if f is None or terms is None:
+            f, terms = self.gram.both(c.coef)
         loss, alpha = rows.loss, self._row_alpha(c.alpha)
         e, a, unit = self._positions(c, loss, f), alpha / self.weight, self._judge(c, terms)
         small = NEARLY_ZERO * self._alpha_scale(c.lambda_, c.given)
