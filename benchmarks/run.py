@@ -32,6 +32,7 @@ TITLES = {
     "tasks": "Choosing on tasks: C, several classes, gamma",
     "mkl": "Weights of kernels against grid searches",
     "large": "Many points: a map with few features and the linear path",
+    "sparse": "Many sparse points and features",
     "growth": "Growth",
     "profile": "Where the time goes",
 }
@@ -74,7 +75,9 @@ def parse() -> argparse.Namespace:
         metavar="SIZES",
         help="sizes, up to 10000 if you have the time",
     )
-    p.add_argument("--large", type=int, default=20_000, metavar="N", help="points of `large`")
+    p.add_argument(
+        "--large", type=int, default=20_000, metavar="N", help="points of `large`, `sparse`"
+    )
     p.add_argument("--profile", type=int, default=2000, metavar="N", help="size of the profile")
     p.add_argument("--output", type=Path, help=f"file (default: {RESULTS.name}, when all is run)")
     return p.parse_args()
@@ -111,6 +114,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "tasks": lambda: tasks.tasks(o.tasks, o.repeats),
         "mkl": lambda: mkl.mkl(1000, o.repeats),
         "large": lambda: large.large(o.large),
+        "sparse": lambda: large.sparse(o.large),
         "growth": lambda: growth.growth(o.growth),
         "profile": lambda: hotspots.hotspots(o.profile),
     }

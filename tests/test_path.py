@@ -582,3 +582,32 @@ def test_one_class_to_its_end():
     assert path.complete and path.stop == 0
     assert path.certificate([0.3, 1e-3, 1e-8, 1e-20]).exact.all()
     assert not path.at(0.0).alpha.any()
+
+
+def test_settled_is_proven():
+    """Oracle: a walk to 0 from there has no event; a path that is not separated has some."""
+    settled = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n, weight = 12 + 2 * seed, rng.uniform(0.1, 2.0, size=12 + 2 * seed)
+        X = rng.normal(size=(n, 2))
+        y = np.where(X[:, 0] + rng.choice([0.0, 0.5]) * rng.normal(size=n) > 0, 1, -1)
+        paths = [
+            chemin.svc_path(X, y, kernel=kernel, gamma=1.0, sample_weight=weight)
+            for kernel in ("linear", "rbf")
+        ]
+        paths += [chemin.svr_path(X, X[:, 0], gamma=1.0), chemin.quantile_path(X, X[:, 0])]
+        for path in paths:
+            if path.settled:
+                settled += 1
+                assert path.further(1e-3 * path.stop).n_events == path.n_events
+                assert not path.goes_on
+    assert settled > 20
+
+
+def test_a_path_with_events_to_come_is_not_settled():
+    """Oracle: the events of a longer walk."""
+    X, y = chemin.datasets.make_speed_benchmark(60, 0)
+    path = chemin.svc_path(X, y, gamma=0.05, stop=1.0)
+    assert path.further(1e-3).n_events > path.n_events
+    assert path.goes_on and not path.settled

@@ -24,7 +24,7 @@ from ._checks import (
 )
 from .engine import End, Reason, Trace, audited, carry_on
 from .engine.tolerances import LOWEST
-from .kernels import DenseGram, Gram, GraphGram, Kernel, LowRankGram
+from .kernels import DenseGram, Gram, GraphGram, Kernel, LowRankGram, SparseGram
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.staircase import Floats
@@ -194,10 +194,23 @@ class Path:
             return False
         if self._problem.closed:  # it bends everywhere, unless no column explains anything
             return bool(self._trace.last[1].any())
+        if self.settled:
+            return False
         t = low / self._problem.unit
         stair, z = self._trace.state(t)
         below = carry_on(self._problem.system, stair, z, t, stop=0.0, max_events=1)
         return len(below.events) > 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is plain that nothing happens below the end, and f stands still.
+
+        With nothing pinned but at 0, t/t_end times the solution is the solution at t < t_end: all
+        terms of its residuals are in proportion to t. That is the hard margin, for one.
+        """
+        if not (self.complete and self.coordinate.inverse and 0 < self.stop < self.start):
+            return False
+        return self._problem.system.in_proportion and self._trace.to_nothing
 
     def _explained(self, why: str) -> Path:
         """The same path, with a remark added to its reason."""
@@ -933,11 +946,14 @@ def gram_of(data: Data, kernel: Kernel, matrix: Floats | None = None) -> Gram:
     all_used = len(used) == len(data.weight)
     if data.laplacian is not None:
         return GraphGram(kernel.gram(data.X) if matrix is None else matrix, data.laplacian)
+    Z = None if matrix is not None else kernel.sparse_factor(data.X)
+    if Z is not None:
+        return SparseGram(Z if all_used else Z[used])
     Z = None if matrix is not None else kernel.factor(data.X)
     if Z is not None:
         return LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
     K = kernel.gram(data.X) if matrix is None else matrix
-    return DenseGram(K if all_used else np.ascontiguousarray(K[np.ix_(used, used)]))
+    return DenseGram(K if all_used else K[used].take(used, axis=1))  # half the time of np.ix_
 
 
 def load(file: str | FilePath) -> Path:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import chemin
 from chemin import PathLasso, PathNuSVR, PathSVC, PathSVR, svc_path
-from chemin.kernels import make_kernel
+from chemin.kernels import SparseGram, make_kernel
 from chemin.kernels._make import weighted_variance
 
 pytestmark = pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning")
@@ -157,3 +157,86 @@ def test_bad_input(data):
         PathSVC(kernel=linear_kernel).fit(sparse.csr_matrix(X), y)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         PathLasso().fit(sparse.csr_matrix(X), y)
+
+
+# ---------------------------------------------------------------------- kernels too large to store
+
+
+@pytest.fixture
+def never_stored(monkeypatch):
+    """Sparse factors take the place of kernel matrices of any size."""
+    monkeypatch.setattr("chemin.kernels._named.LARGE", 0)
+    monkeypatch.setattr("chemin.kernels._named.SPARSE", 1)
+
+
+def random_points(seed, n, d, density=0.08):
+    rng = np.random.default_rng(seed)
+    X = sparse.random(n, d, density, "csr", random_state=seed, data_rvs=rng.standard_normal)
+    y = np.where(X @ rng.normal(size=d) + 0.5 * rng.normal(size=n) > 0, 1, -1)
+    return X, y, rng
+
+
+def test_sparse_gram_is_the_matrix():
+    """Oracle: Z Z' as an array."""
+    Z, _, rng = random_points(0, 30, 50)
+    gram, K = SparseGram(sparse.csr_array(Z)), (Z @ Z.T).toarray()
+    v, some, few = rng.normal(size=(30, 3)), np.array([3, 0, 17]), np.array([5, 2])
+    size = np.abs(Z.toarray())
+    np.testing.assert_allclose(gram @ v, K @ v, atol=1e-12)
+    np.testing.assert_allclose(gram @ v[:, 0], K @ v[:, 0], atol=1e-12)
+    np.testing.assert_allclose(gram.magnitude(v), size @ size.T @ np.abs(v), atol=1e-12)
+    np.testing.assert_allclose(gram.diagonal(), np.diag(K), atol=1e-12)
+    np.testing.assert_allclose(gram.block(some, few), K[np.ix_(some, few)], atol=1e-12)
+    np.testing.assert_allclose(gram.rows(some), K[some], atol=1e-12)
+    np.testing.assert_allclose(gram.rows(4), K[4], atol=1e-12)
+    np.testing.assert_allclose(gram.among(some) @ v[:3], K[np.ix_(some, some)] @ v[:3], atol=1e-12)
+    np.testing.assert_allclose(gram.own(K @ K[:, :30]), np.diag(K @ K @ K), atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(60, 30), (150, 400), (300, 100)])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_path_on_a_sparse_factor(shape, intercept, never_stored):
+    """Oracles: the path on the matrix of the same points dense; certificates."""
+    X, y, rng = random_points(1, *shape)
+    weight = rng.uniform(0.5, 2.0, size=len(y))
+    known = svc_path(
+        (X @ X.T).toarray(), y, kernel="precomputed", sample_weight=weight, intercept=intercept
+    )
+    path = svc_path(X, y, kernel="linear", sample_weight=weight, intercept=intercept)
+    assert isinstance(path.problem.gram, SparseGram)
+    assert path.complete
+    values = np.geomspace(path.stop, path.start, 30)
+    expected = known.coefficients(values)[0]
+    found = path.coefficients(values)[0]
+    np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
+    assert path.certificate(values).exact.all()
+
+
+def test_regression_and_rows_left_out(never_stored):
+    """Oracle: the same on dense points; rows of weight 0 take no part, three rows are copies."""
+    X, _, rng = random_points(2, 80, 120)
+    X = sparse.csr_array(sparse.vstack([X, X[:3]]))
+    y, weight = rng.normal(size=83), np.ones(83)
+    weight[10:20] = 0.0
+    paths = [
+        chemin.svr_path(points, y, kernel="linear", sample_weight=weight)
+        for points in (X, X.toarray())
+    ]
+    values = np.geomspace(max(p.stop for p in paths), paths[0].start, 20)
+    f, expected = (path.decision_function(X.toarray(), values) for path in paths)
+    np.testing.assert_allclose(f, expected, atol=1e-10 * np.abs(expected).max())
+    assert paths[0].certificate(values).exact.all()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_choosing_on_a_sparse_factor(classes, never_stored):
+    """Oracle: the same model on dense points, whose kernel matrix is stored."""
+    X, _, rng = random_points(3, 90, 150)
+    y = (X @ rng.normal(size=(150, classes)) + 0.3 * rng.normal(size=(90, classes))).argmax(axis=1)
+    found = PathSVC(kernel="linear", cv=3).fit(X, y)
+    expected = PathSVC(kernel="linear", cv=3).fit(X.toarray(), y)
+    assert found.curve_.minimum == pytest.approx(expected.curve_.minimum, abs=1e-12)
+    assert found.lambda_ == pytest.approx(expected.lambda_, rel=1e-9)
+    np.testing.assert_allclose(
+        found.decision_function(X), expected.decision_function(X.toarray()), atol=1e-9
+    )

@@ -27,6 +27,9 @@ cdef class System:
         bint semidefinite, plain  # plain: place[i] = i
         readonly Py_ssize_t N, n_rows, nb, n_flow, rank  # rank: columns of Z; 0 for blocks
         double[:, ::1] bundle
+        const double[::1] z_data  # of a sparse factor; see `Sparse`
+        const int[::1] z_column, z_begin
+        double[::1] z_spread
         # the rest of the system
         object system
         double[::1] r  # and what moving pins add to it: see `Factor`

@@ -11,7 +11,7 @@ from libc.math cimport fabs
 from libc.string cimport memset
 
 from chemin.engine._blas cimport gemm_t, gemv_t
-from chemin.engine._entries cimport Block, Entries, has_row
+from chemin.engine._entries cimport Block, Entries, Sparse, add_dense, dot_dense, has_row
 
 cdef enum:
     TOGETHER = 129  # flows computed by one reading of the rows: a block of moves, and a direction
@@ -168,11 +168,20 @@ cdef class System:
         """The arrays of the coupling, and where each variable has its row."""
         cdef Py_ssize_t g, h, n = len(layout.counts)
         cdef const double[:, :] a
+        cdef Sparse sparse = Sparse(NULL, NULL, NULL, NULL)
         if n > MOST_GROUPS:
             raise ValueError(f"a coupling has at most {MOST_GROUPS} groups, got {n}")
         p = np.ascontiguousarray(layout.index, dtype=np.intp)
         group = np.ascontiguousarray(layout.group, dtype=np.intp)
         self.p, self.group = p, group
+        Z = layout.sparse
+        self.rank = 0 if Z is None else Z.shape[1]
+        if Z is not None:
+            self.z_data, self.z_column = Z.data, np.asarray(Z.indices, dtype=np.intc)
+            self.z_begin, self.z_spread = np.asarray(Z.indptr, dtype=np.intc), np.zeros(self.rank)
+            sparse = Sparse(
+                &self.z_data[0], &self.z_column[0], &self.z_begin[0], &self.z_spread[0]
+            )
         self.arrays = [
             [None if view is None else np.asarray(view, dtype=np.float64) for view in views]
             for views in layout.blocks
@@ -186,14 +195,15 @@ cdef class System:
                     if a.strides[1] != sizeof(double):
                         raise ValueError("the rows of a coupling's arrays must be contiguous")
                     self.blocks[g * n + h] = Block(&a[0, 0], a.strides[0] // sizeof(double))
-        self.rank = self.arrays[0][0].shape[1] if layout.factored else 0
+        if layout.factored and Z is None:
+            self.rank = self.arrays[0][0].shape[1]
         self.bundle = np.zeros((TOGETHER, self.rank))
         self.n_flow = self.offset[n]
         offset = np.array([self.offset[g] for g in range(n)], dtype=np.intp)
         self.place = place = offset[group] + p
         self.plain = np.array_equal(place, np.arange(self.n_flow))
         self.G = Entries(
-            &self.blocks[0], n, self.rank > 0, &self.group[0], &self.p[0], &self.sign[0],
+            &self.blocks[0], sparse, n, self.rank > 0, &self.group[0], &self.p[0], &self.sign[0],
             &self.border[0, 0], self.n_rows, self.nb,
         )
 
@@ -216,6 +226,11 @@ cdef class System:
         for k in range(count):
             bundles[k] = &self.bundle[k, 0]
         self._sum_rows(0, 0, ns, owner, count, x, bundles, False)
+        if self.G.sparse.data != NULL:
+            for k in range(count):
+                for g in range(self.n_flow):
+                    out[k][g] = dot_dense(&self.G.sparse, g, bundles[k])
+            return
         while together < count and out[together] == out[0] + together * self.n_flow:
             together += 1
         if together == 1:
@@ -245,6 +260,13 @@ cdef class System:
             Bunch rows
         for k in range(count):
             memset(out[k] + first, 0, n * sizeof(double))
+        if self.G.sparse.data != NULL:
+            for s in range(ns):
+                i = owner[s]
+                for k in range(count if has_row(&self.G, i) else 0):
+                    if x[k][s] != 0.0:
+                        add_dense(&self.G.sparse, self.p[i], self.sign[i] * x[k][s], out[k])
+            return
         for strip in range((n + STRIP - 1) // STRIP):
             at = strip * STRIP
             length, rows.count = min(n - at, <Py_ssize_t> STRIP), 0

@@ -19,7 +19,7 @@ from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
 from chemin.engine._blas cimport dot, gemm_t, gemv_t
-from chemin.engine._entries cimport has_row
+from chemin.engine._entries cimport dot_dense, has_row
 from chemin.engine._loop cimport Loop
 
 cdef enum:
@@ -376,15 +376,21 @@ cdef class Core(Loop):
         """`_look_at_row` for several rows of a factor, by one product with the bundles."""
         cdef Py_ssize_t i, j, k, e, rank = self.rank
         cdef double x
-        for k in range(pack):
-            memcpy(
-                &self.pack[k, 0], self.blocks[0].a + self.p[self.in_pack[k]] * rank,
-                rank * sizeof(double),
+        if self.G.sparse.data != NULL:
+            for k in range(pack):
+                i = self.p[self.in_pack[k]]
+                for j in range(b - a - 1):
+                    self.packed[k, j] = dot_dense(&self.G.sparse, i, &self.bundle[j, 0])
+        else:
+            for k in range(pack):
+                memcpy(
+                    &self.pack[k, 0], self.blocks[0].a + self.p[self.in_pack[k]] * rank,
+                    rank * sizeof(double),
+                )
+            gemm_t(
+                &self.pack[0, 0], rank, pack, &self.bundle[0, 0], rank, b - a - 1, rank,
+                &self.packed[0, 0], MOST,
             )
-        gemm_t(
-            &self.pack[0, 0], rank, pack, &self.bundle[0, 0], rank, b - a - 1, rank,
-            &self.packed[0, 0], MOST,
-        )
         for k in range(pack):
             i = self.in_pack[k]
             for j in range(a + 1, b):

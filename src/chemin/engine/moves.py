@@ -117,6 +117,10 @@ class Moves(ABC):
             out[some] = np.maximum.reduceat(size, self.pointer[:-1][some])
         return out
 
+    def still(self, among: NDArray[np.bool_], most: float) -> NDArray[np.bool_]:
+        """Moves in which none of the chosen variables changes by more than `most`."""
+        return self.largest_changes(among) <= most
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What is saved."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -159,6 +163,21 @@ class StraightMoves(Moves):
         entries = slice(self.pointer[first], self.pointer[last])
         size = np.diff(self.pointer[first : last + 1])
         return self.rate[entries] * np.repeat(self.length[moves], size)
+
+    def still(self, among: NDArray[np.bool_], most: float) -> NDArray[np.bool_]:
+        """Nearly always the first entry, or the last, or one between, tells that it is not so."""
+        if type(self).ends is not StraightMoves.ends:
+            return super().still(among, most)
+        first, last = self.pointer[:-1], self.pointer[1:] - 1
+        out = np.ones(len(self), bool)
+        some = np.flatnonzero(last >= first)
+        for entry in (first[some], (first + last)[some] // 2, last[some]):
+            far = np.abs(self.length[some] * self.rate[entry]) > most
+            out[some[far & among[self.index[entry]]]] = False
+        for j in np.flatnonzero(out).tolist():
+            far = np.abs(self.length[j] * self.rate[self.part(j)]) > most
+            out[j] = not np.any(far & among[self.entries(j)])
+        return out
 
     def all_ends(self, first: Ints, last: Ints) -> Floats:
         if type(self).ends is not StraightMoves.ends:

@@ -22,6 +22,7 @@ from .tolerances import NOTHING, UNSEEN
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
 CHECKPOINT = 64
+LONG = 10_000  # variables: the walker's own states are kept less often, or take as much as K would
 # Small problems keep the states of all moves: no more numbers than this, some megabytes.
 KEPT = 500_000
 # Steps that are replayed for several values at once; more are gone through in order, none twice.
@@ -29,8 +30,11 @@ AT_ONCE = 16_000
 # Room for entries of moves: half as many as the matrix has, but no more than this, at first; then
 # twice as many. What is not written takes no memory.
 ROOM, GROWTH = 2**23, 2
+# Moves whose products are made at a time: more of them change more variables, and what is made of
+# fewer does not outweigh the calls. 64 took up to a quarter longer, 512 too.
+AT_A_TIME = 192
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
-AFRESH = 8
+AFRESH = 3
 
 State = tuple[int, Floats]  # z when so many moves have been made
 
@@ -185,7 +189,7 @@ class Recorder:
         offset = len(self.moves[0])
         self._add(*moves)
         last, made = self.states[-1][0] if self.states else 0, len(self.moves[0])
-        if made - last >= CHECKPOINT // 2:
+        if made - last >= (CHECKPOINT // 2 if len(z) < LONG else 8 * CHECKPOINT):
             self.states.append((made, z))
         events["move"] += offset
         self.events.append(events)
@@ -395,6 +399,16 @@ class Trace:
         z = known.copy()
         self._leap(z, made, count)
         return self._stairs_before(count), z, float(self.t1[-1]) if count else np.nan
+
+    @property
+    def to_nothing(self) -> bool:
+        """Whether z can go to 0 in proportion to t from the end on: what is pinned is at 0, and all
+        that is free may be 0.
+        """
+        stair, every, pins = self.last[0], np.arange(len(self.z_start)), self.stairs.value
+        free = stair % 2 == 0
+        low, high = pins[every, stair - free], pins[every, stair + free]
+        return len(self.moves) > 0 and bool(np.all((low <= 0) & (high >= 0)))
 
     def _stairs_before(self, move: int) -> Ints:
         """The stairs of all variables when the events before a move's end are made."""
@@ -608,9 +622,10 @@ class Trace:
             out[:] = self.z_start[:, None]
             return out
         move = self._move_at(t)
-        few = once and 4 * len(t) < len(self.moves)  # fewer than are worth all states
+        few = 4 * len(t) < len(self.moves)  # fewer than are worth all states
         if self._small and not few:
             return self._from_kept(t, move)
+        once = once or len(t) == 1
         known = self._known if once else self._checkpoints
         nearest = np.searchsorted([made for made, _ in known], move, side="right") - 1
         if once:
@@ -671,18 +686,18 @@ class Trace:
             return
         z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
         size, last = np.diff(self.moves.pointer), np.empty(0)
-        for first in range(0, len(self.moves), CHECKPOINT):
-            block = slice(first, min(first + CHECKPOINT, len(self.moves)))
+        for first in range(0, len(self.moves), AT_A_TIME):
+            block = slice(first, min(first + AT_A_TIME, len(self.moves)))
             n = block.stop - block.start
             index = self.moves.index[self.moves.pointer[first] : self.moves.pointer[block.stop]]
             moved = np.flatnonzero(np.bincount(index, minlength=len(z)))
             place[moved] = np.arange(len(moved))
             so_far = np.zeros((n + 1, len(moved)))
-            row = 1 + np.repeat(np.arange(n), size[block])
-            so_far[row, place[index]] = self.moves.ends(block)
+            row = np.repeat(np.arange(1, n + 1) * len(moved), size[block])
+            so_far.reshape(-1)[row + place[index]] = self.moves.ends(block)
             np.cumsum(so_far, axis=0, out=so_far)
             out = so_far @ phi[moved]
-            fresh = (first // CHECKPOINT) % AFRESH == 0
+            fresh = (first // AT_A_TIME) % AFRESH == 0
             out += z @ phi if fresh else last
             yield Image(self.moves, block, phi, out, z.copy(), moved, so_far)
             z[moved] += so_far[-1]

@@ -26,6 +26,7 @@ from chemin.kernels._gram import Centred as Centred  # isort: skip
 from chemin.kernels._gram import DenseGram as DenseGram  # isort: skip
 from chemin.kernels._gram import Gram as Gram  # isort: skip
 from chemin.kernels._gram import LowRankGram as LowRankGram  # isort: skip
+from chemin.kernels._gram import SparseGram as SparseGram  # isort: skip
 from chemin.kernels._gram import as_gram as as_gram  # isort: skip
 from chemin.kernels._gram import exact_sum as exact_sum  # isort: skip
 from chemin.kernels._graph import GraphGram as GraphGram  # isort: skip

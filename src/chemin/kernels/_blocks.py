@@ -50,18 +50,23 @@ def distinct_rows(X: Any) -> tuple[Any, Index]:
 
     X = rows[inverse], and inverse[i] <= i. The zeros 0.0 and -0.0 are equal.
     """
+    rows, inverse, _ = told_apart(X)
+    return rows, inverse
+
+
+def told_apart(X: Any) -> tuple[Any, Index, dict[bytes, int]]:
+    """`distinct_rows`, and the place of each among them."""
     place: dict[bytes, int] = {}
     inverse = np.array([place.setdefault(key, len(place)) for key in _keys(X)], dtype=np.intp)
     if len(place) == X.shape[0]:
-        return X, inverse
+        return X, inverse, place
     first = np.unique(inverse, return_index=True)[1]
-    return X[first] if issparse(X) else np.ascontiguousarray(X[first]), inverse
+    return X[first] if issparse(X) else np.ascontiguousarray(X[first]), inverse, place
 
 
-def equal_rows(A: Any, B: Any) -> tuple[Index, Index]:
-    """Return all i and j with A[i] == B[j], where no row of B occurs twice."""
-    place = {key: j for j, key in enumerate(_keys(B))}
-    pairs = [(i, place[key]) for i, key in enumerate(_keys(A)) if key in place]
+def equal_rows(A: dict[bytes, int], B: dict[bytes, int]) -> tuple[Index, Index]:
+    """Return all i and j with equal rows, from the places of distinct ones."""
+    pairs = [(i, B[key]) for key, i in A.items() if key in B]
     both = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
@@ -105,9 +110,9 @@ def repeat_in_place(out: Array, row_of: Index, column_of: Index) -> None:
     """
     n_distinct = int(column_of.max()) + 1
     all_columns = n_distinct == len(column_of)
-    moved = np.flatnonzero(row_of != np.arange(len(row_of))) if all_columns else [0]
-    if len(moved) == 0:
+    if all_columns and int(row_of.max()) + 1 == len(row_of):
         return
+    moved = np.flatnonzero(row_of != np.arange(len(row_of))) if all_columns else [0]
     for rows in reversed(list(_row_blocks(len(out)))):
         if rows.stop > moved[0]:
             some = out[row_of[rows], :n_distinct]

@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chemin._checks import Array as Floats
-from chemin.kernels._gram import Gram, LowRankGram
+from chemin.kernels._gram import Gram, LowRankGram, SparseGram
 
 Ints = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -60,7 +61,8 @@ class Layout:
     """A coupling as the compiled walks read it.
 
     `blocks[g][h]` is A_gh, whose rows are contiguous, or None where it is zero. With `factored`
-    there is one group and its only block is the factor Z of A = Z Z'.
+    there is one group and its only block is the factor Z of A = Z Z'; or that is `sparse`, by rows,
+    columns in order.
     """
 
     group: Ints
@@ -68,6 +70,7 @@ class Layout:
     blocks: list[list[Floats | None]]
     counts: list[int]
     factored: bool = False
+    sparse: Any = None
 
 
 class Bordered(ABC):
@@ -188,6 +191,9 @@ class Coupling(Bordered):
     @property
     def layout(self) -> Layout:
         group, counts = np.zeros(self.n_rows, dtype=np.intp), [len(self.gram)]
+        if isinstance(self.gram, SparseGram):
+            sparse = self.gram.factor
+            return Layout(group, self.index, [[None]], counts, factored=True, sparse=sparse)
         if isinstance(self.gram, LowRankGram):
             factor = np.ascontiguousarray(self.gram.factor)
             return Layout(group, self.index, [[factor]], counts, factored=True)

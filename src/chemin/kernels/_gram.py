@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +140,44 @@ class LowRankGram:
 
     def own(self, v: Floats) -> Floats:
         return np.einsum("ij,ji->i", self.factor, self.factor.T @ v)
+
+
+@dataclass(frozen=True)
+class SparseGram(LowRankGram):
+    """Z Z' with a sparse Z (csr_array, columns in order), of which nothing is ever dense."""
+
+    factor: Any
+
+    def __len__(self) -> int:
+        return int(self.factor.shape[0])
+
+    def dot(self, v: Floats) -> Floats:
+        return np.asarray(self.factor @ (self.factor.T @ v))
+
+    __matmul__ = dot
+
+    def magnitude(self, v: Floats) -> Floats:
+        return np.asarray(self.absolute @ (self.absolute.T @ np.abs(v)))
+
+    @cached_property
+    def absolute(self) -> Any:
+        return abs(self.factor)
+
+    def diagonal(self) -> Floats:
+        return np.asarray(self.factor.multiply(self.factor).sum(axis=1))
+
+    def block(self, rows: Ints, cols: Ints) -> Floats:
+        return np.asarray((self.factor[rows] @ self.factor[cols].T).toarray())
+
+    def rows(self, i: Ints | int) -> Floats:
+        some = (self.factor[np.atleast_1d(i)] @ self.factor.T).toarray()
+        return np.asarray(some if np.ndim(i) else some[0])
+
+    def among(self, rows: Ints) -> SparseGram:
+        return SparseGram(self.factor[rows])
+
+    def own(self, v: Floats) -> Floats:
+        return np.asarray(self.factor.multiply((self.factor.T @ v).T).sum(axis=1))
 
 
 Gram = DenseGram | LowRankGram

@@ -20,6 +20,7 @@ from chemin.kernels._blocks import (
     fill,
     fill_symmetric,
     repeat_in_place,
+    told_apart,
 )
 
 
@@ -75,6 +76,15 @@ class Kernel(ABC):
         Parameters
         ----------
         X : array of shape (n, d)
+        """
+        return None
+
+    def sparse_factor(self, X: Any) -> Any:
+        """Return a sparse Z with K = Z Z' where K is too large to be worth storing, or None.
+
+        Parameters
+        ----------
+        X : array or csr_array of shape (n, d)
         """
         return None
 
@@ -253,15 +263,15 @@ class BlockKernel(Kernel):
 
     def cross(self, X_new: Any, X: Any) -> Array:
         X_new, X = same_features(X_new, X)
-        rows_new, inverse_new = distinct_rows(X_new)
-        rows, inverse = distinct_rows(X)
+        rows_new, inverse_new, place_new = told_apart(X_new)
+        rows, inverse, place = told_apart(X)
         out = np.empty((X_new.shape[0], X.shape[0]))
         corner = out[: rows_new.shape[0], : rows.shape[0]]
         with np.errstate(over="ignore", invalid="ignore"):
             fill(corner, self._writer(rows_new, rows))
         known = self._self_similarity(rows)
         if known is not None:
-            i, j = equal_rows(rows_new, rows)
+            i, j = equal_rows(place_new, place)
             corner[i, j] = known[j]
         repeat_in_place(out, inverse_new, inverse)
         return out

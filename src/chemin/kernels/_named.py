@@ -44,6 +44,14 @@ NARROW = 8
 entry costs d products then, but no more than d + 1 variables are ever free."""
 
 
+LARGE = 2**30
+"""Bytes of a kernel matrix from which on a sparse factor takes its place. Below, a walk that reads
+entries is quicker than one that computes them."""
+
+SPARSE = 8
+"""Entries for one that is not 0, at least, in a sparse factor."""
+
+
 def narrow(width: int, n: int) -> bool:
     """Whether a factor of so many columns is worth using for n points."""
     return NARROW * width <= n
@@ -101,6 +109,11 @@ class Linear(BlockKernel):
             return None
         Z = dense(X)  # an eighth of the kernel matrix, at most
         return Z if np.isfinite(np.einsum("ij,ij->", Z, Z)) else None
+
+    def sparse_factor(self, X: Any) -> Any:
+        n, d = X.shape
+        worth = issparse(X) and 8 * n * n > LARGE and 0 < SPARSE * X.nnz <= n * d
+        return X if worth and np.isfinite(X.data @ X.data) else None
 
     def combine(self, X_new: Any, X: Any, coef: Array) -> Array:
         X_new, X = same_features(X_new, X)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_flag, check_target, is_word
 from ..kernels import Kernel, parts_of
 from ..path import Path, Solution
+from ..segments import Terms
 from ..selection import Family
 from ..selection.classes import CODINGS
 from ..selection.several import ClassFamily, Paths
@@ -100,6 +101,8 @@ class _PathMachine(PathEstimator):
         """f of each problem, one column each."""
         points = self._inputs(X)
         parts = parts_of(points.shape[0], len(self.support_))
+        if len(parts) == 1:
+            return self._part_of_f(points)
         return np.vstack([self._part_of_f(points[some]) for some in parts])
 
     def _part_of_f(self, points: Any) -> Floats:
@@ -114,12 +117,10 @@ class _PathMachine(PathEstimator):
 
     def _rounded(self, f: Floats, largest: Floats) -> Floats:
         """f, 0 where it is not told from 0; `largest`: |k(x_i, x)| at each point."""
-        sums = np.abs(self.dual_coef_).sum(axis=1)
-        columns = [
-            path.terms.rounded(column, size, largest)
-            for path, column, size in zip(self._paths, f.T, sums)
-        ]
-        return np.column_stack(columns)
+        each = [path.terms for path in self._paths]
+        reach, level = np.array([(terms.reach, terms.level) for terms in each]).T
+        terms = Terms(reach, level, each[0].roundings)
+        return terms.rounded(f, np.abs(self.dual_coef_).sum(axis=1), largest[:, None])
 
     @property
     def _paths(self) -> Sequence[Path]:

@@ -66,6 +66,7 @@ class Columns:
     alpha: Floats  # (n, k) dual variables
     lambda_: Floats  # (k,)
     given: dict[str, Floats] = field(default_factory=dict)  # other parameters by name, (k,) each
+    f: Floats | None = None  # (n, k) f at the points without its intercept, where it is known
 
 
 @dataclass(frozen=True)
@@ -170,13 +171,14 @@ class Problem(ABC):
         """How many multipliers a user holds. None: one for each coefficient."""
         return None
 
-    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
+    def edges(self, c: Columns, width: int) -> list[list[tuple[float, Floats]]]:
         """The intercept where points leave an interval of them, as a sum of maxima.
 
-            b = sum_k weight_k max_i bounds_k[i],      bounds_k of shape (rows, columns of c)
+            b = sum_k weight_k max_i bounds_k[i],      bounds_k of shape (rows, width)
 
-        Each bound is affine between events, and -inf where a row asks nothing. For the middle of
-        [largest lower bound, smallest upper one]: weights 1/2 and -1/2, upper bounds negated.
+        One such sum for every `width` columns of c, those of one move. Each bound is affine between
+        events, and -inf where a row asks nothing. For the middle of [largest lower bound, smallest
+        upper one]: weights 1/2 and -1/2, upper bounds negated.
         """
         raise NotImplementedError(f"{self.name} does not say which points bound the intercept")
 

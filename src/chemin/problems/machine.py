@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate import BLIND, EPS, FLOORS, NEARLY_ZERO, TINY, Certificate, relative
-from ..kernels import Centred, Coupling, Gram, Ridged, as_gram, exact_sum
+from ..kernels import Centred, Coupling, DenseGram, Gram, Ridged, as_gram, exact_sum
 from .affine import MOVING, Affine, affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
@@ -46,6 +46,8 @@ SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as 
 # the first event.
 ROOM = 0.5
 OPEN_ENDS = (1e-4, 1.0 - 1e-4)  # the default walk of a parameter between 0 and 1, both excluded
+# Columns of multipliers that differ in fewer than one in so many rows have much in common.
+SIMILAR = 8
 TIED = 64 * EPS  # kinks nearer than this, relative to the largest, are one
 
 
@@ -194,7 +196,7 @@ class KernelMachine(Problem):
         x = affine(x)
         return Affine(x.value, x.rate * self.unit)
 
-    @property
+    @cached_property
     def _moving_pins(self) -> bool:
         return any(np.any(affine(slope).rate) for slope in self.rows.loss.slopes)
 
@@ -368,14 +370,15 @@ class KernelMachine(Problem):
             if term.from_zero:
                 c[k] = np.maximum(c[k], 0.0)
         f = self._f(coef) if multiplied else None
-        interval = self._settle(c, rows, alpha, free, coef, given, without, f)
+        interval, f = self._settle(c, rows, alpha, free, coef, lam, given, without, f)
         known = dict(zip((t.name for t in self.rows.terms), c))
         b = known.pop("intercept", np.zeros(len(t)))
         if self.centred is not None:
             lift, _ = self.centred.lift(coef)
             b, interval = b - lift, interval - lift
         shown = alpha if self.copies == 1 else self._fold(alpha)
-        return Columns(t * self.unit, coef, b, interval, shown, lam, given | known), rows, f
+        columns = Columns(t * self.unit, coef, b, interval, shown, lam, given | known, f)
+        return columns, rows, f
 
     def _fold(self, alpha: Floats) -> Floats:
         """sum of s_i alpha_i over the rows of each point."""
@@ -433,12 +436,15 @@ class KernelMachine(Problem):
         alpha: Floats,
         free: Any,
         coef: Floats,
+        lam: Floats,
         given: Any,
         without: Ints | None,
-        known: Floats | None,
-    ) -> Floats:
-        """Terms that no row fixes go to the middle of what they may be, in c itself; returns the
-        interval of intercepts. `known`: f without its intercept, if it is.
+        f: Floats | None,
+    ) -> tuple[Floats, Floats | None]:
+        """Terms that no row fixes go to the middle of what they may be, in c itself.
+
+        Returns the interval of intercepts, and f without its intercept, where it is known for all
+        columns.
         """
         names = [term.name for term in self.rows.terms]
         b = names.index("intercept") if "intercept" in names else None
@@ -450,7 +456,7 @@ class KernelMachine(Problem):
             part = np.tile(part, (self.copies, 1))
             free &= part
         if len(c) == 1 and free.any(axis=0).all():  # any free row fixes a term that is alone
-            return interval
+            return interval, f
         ended = self._ended(alpha, rows, weight)
         for group, kept in _groups(ended):
             if not len(kept) or (edges := self._edges_of(kept)).from_edges is None:
@@ -459,8 +465,10 @@ class KernelMachine(Problem):
             if not some.size:
                 continue
             part_given = {name: v[some] for name, v in given.items()}
-            f = self._f(coef[:, some]) if known is None else known[:, some]
-            asked = self._asked(self._declared(part_given).loss, alpha[:, some], f)
+            if f is None and len(some) == len(coef.T):
+                f = self._f_alike(alpha, lam)
+            here = self._f_alike(alpha[:, some], lam[some]) if f is None else f[:, some]
+            asked = self._asked(self._declared(part_given).loss, alpha[:, some], here)
             if part is not None:
                 asked = asked.among(part[:, some])
             middle, ends = edges.middle(c[np.ix_(kept, some)], asked)
@@ -469,7 +477,7 @@ class KernelMachine(Problem):
                 c[k, some] = np.maximum(middle[row], least)
                 if k == b:
                     interval[:, some] = edges.interval(row, ends)
-        return interval
+        return interval, f
 
     def _edges_of(self, kept: Ints) -> Edges:
         key = tuple(int(k) for k in kept)
@@ -486,16 +494,19 @@ class KernelMachine(Problem):
         free = self._declared(c.given).loss.free(alpha / self.weight, self._near(alpha))
         return free.reshape(self.copies, len(self.w), -1).any(axis=0)
 
-    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
+    def edges(self, c: Columns, width: int) -> list[list[tuple[float, Floats]]]:
         alpha = self._row_alpha(c.alpha)
         rows = self._declared(c.given)
-        kept = np.flatnonzero(~self._ended(alpha, rows, self.w.sum()).any(axis=1))
-        names = [self.rows.terms[k].name for k in kept]
-        f = self._f(c.coef)
+        f = self._f(c.coef) if c.f is None else c.f
         if self.centred is not None:
             f = f + self.centred.lift(c.coef)[0]
-        asked = self._asked(rows.loss, alpha, f)
-        return self._edges_of(kept).as_maxima(names.index("intercept"), asked)
+        ended, asked = self._ended(alpha, rows, self.w.sum()), self._asked(rows.loss, alpha, f)
+        out = []
+        for k, part in enumerate(asked.by(width)):
+            kept = np.flatnonzero(~ended[:, k * width : (k + 1) * width].any(axis=1))
+            names = [self.rows.terms[j].name for j in kept]
+            out.append(self._edges_of(kept).as_maxima(names.index("intercept"), part))
+        return out
 
     @property
     def reading(self) -> Reading:
@@ -519,14 +530,28 @@ class KernelMachine(Problem):
 
     def _f(self, coef: Floats) -> Floats:
         """f at the points without its intercept: K coef, or C coef + rise sum (see `Centred`)."""
-        f = self.walked @ coef
+        return self._with_rise(self.walked @ coef, coef)
+
+    def _f_alike(self, alpha: Floats, lam: Floats) -> Floats:
+        """`_f` from multipliers; where columns have much in common, the matrix is read once."""
+        signed = self._fold(alpha)
+        change = signed - signed[:, :1]
+        differ = np.flatnonzero(change.any(axis=1))
+        if SIMILAR * len(differ) > len(signed) or not isinstance(self.walked, DenseGram):
+            return self._f(signed / lam)
+        first = self.walked @ signed[:, 0]
+        f = (first[:, None] + self.walked.rows(differ).T @ change[differ]) / lam
+        return self._with_rise(f, signed / lam)
+
+    def _with_rise(self, f: Floats, coef: Floats) -> Floats:
+        """What centring has taken out of K, but for what intercepts take up."""
         return f if self.centred is None else f + np.outer(self.centred.rise, exact_sum(coef))
 
     def _products(self, coef: Floats) -> tuple[Floats, Floats]:
         """f at the points without its intercept, and the sum of its absolute terms."""
         f, terms = self.walked.both(coef)
+        f = self._with_rise(f, coef)
         if self.centred is not None:
-            f = f + np.outer(self.centred.rise, exact_sum(coef))
             terms = terms + np.abs(self.centred.rise) @ np.abs(coef)
         return f, terms
 

@@ -312,8 +312,9 @@ class Penalised(Problem):
     def _edge(self) -> Edges:
         return Edges(self.rows.columns)
 
-    def edges(self, c: Columns) -> list[tuple[float, Floats]]:
-        return self._edge.as_maxima(0, self._asked(self.row_alpha(c.alpha), c.coef))
+    def edges(self, c: Columns, width: int) -> list[list[tuple[float, Floats]]]:
+        asked = self._asked(self.row_alpha(c.alpha), c.coef)
+        return [self._edge.as_maxima(0, part) for part in asked.by(width)]
 
     @property
     def reading(self) -> Reading:

@@ -225,6 +225,13 @@ class StaircaseSystem:
         return (self.unit[0] != 0.0) | (self.unit[1] != 0.0)
 
     @cached_property
+    def in_proportion(self) -> bool:
+        """Whether residuals and treads are in proportion to t where z is."""
+        treads = self.stairs.value[:, 2::2]
+        still = self.soft is None and not self.stairs.moving_pins
+        return still and not self.q.any() and not np.any(treads[np.isfinite(treads)])
+
+    @cached_property
     def unit_moves(self) -> bool:
         return bool(self.unit[1].any())
 

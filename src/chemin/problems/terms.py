@@ -41,6 +41,11 @@ class Bounds:
     high: Floats
     free: Any
 
+    def by(self, width: int) -> list[Bounds]:
+        """Those of every `width` columns."""
+        parts = (slice(k, k + width) for k in range(0, self.low.shape[1], width))
+        return [Bounds(self.low[:, p], self.high[:, p], self.free[:, p]) for p in parts]
+
     def among(self, part: Any) -> Bounds:
         """Of some rows, in each column its own; the others ask for nothing."""
         low, high = np.where(part, self.low, -np.inf), np.where(part, self.high, np.inf)

@@ -120,7 +120,10 @@ class Segments(ABC):
 
         Which segment, and from where to where on it.
         """
-        found = [self.crossings(level) for level in levels]
+        return self._cut_at([self.crossings(level) for level in levels])
+
+    def _cut_at(self, found: list[tuple[Ints, Floats]]) -> tuple[Ints, Floats, Floats]:
+        """Segments cut at places, given as `crossings` gives them."""
         j = np.concatenate([np.arange(len(self)), *(k for k, _ in found)])
         s0 = np.concatenate([np.zeros(len(self)), *(s for _, s in found)])
         order = np.lexsort((s0, j))
@@ -237,10 +240,14 @@ class Straight(Segments):
         return j, first / (first - last)
 
     def sides(self) -> tuple[Ints, Floats, Floats, Bools]:
-        """From both ends at once where a segment is whole: most are."""
-        j, s0, s1 = self.cut([np.zeros(1)])
-        up = (self.f0 + self.f1 > 0)[j]
-        some = np.flatnonzero((s0 > 0) | (s1 < 1))
+        """From the ends where f passes 0 nowhere on a segment, as on most."""
+        first, last = self.f0 > 0, self.f1 > 0
+        k, i = np.nonzero(first != last)
+        f0, f1 = self.f0[k, i], self.f1[k, i]
+        j, s0, s1 = self._cut_at([(k, f0 / (f0 - f1))])
+        passed = np.zeros(len(self), bool)
+        passed[k] = True
+        up, some = first[j], np.flatnonzero(passed[j])
         up[some] = self.at(j[some], 0.5 * (s0 + s1)[some]) > 0
         return j, s0, s1, up
 

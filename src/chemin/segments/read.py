@@ -25,6 +25,7 @@ from ..engine import Trace
 from ..engine.moves import ProjectiveMoves
 from ..engine.trace import Image
 from ..problems import Problem
+from ..problems.base import Columns
 from ..problems.machine import AT_PIN
 from ..problems.staircase import Floats, Ints
 from .kinds import Coordinate, Curved, Projective, Segments, Straight
@@ -99,7 +100,7 @@ class _Reader:
         if problem.fixed_while_moving and not problem.one_intercept:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
             multiplier = problem.system.boxed
-            self.suspect &= trace.moves.largest_changes(multiplier) <= AT_PIN
+            self.suspect &= trace.moves.still(multiplier, AT_PIN)
 
     def open(self, z: list[Floats], t: Floats) -> list[bool]:
         """Whether there is an interval of intercepts."""
@@ -144,11 +145,13 @@ class _Reader:
         trace = self.trace
         rate = trace.way * (trace.before @ self.phi) / self.problem.unit
         f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
-        if self.open([trace.z_start], 2.0 * trace.t0[:1])[0]:
-            still = np.tile(trace.z_start[:, None], len(INNER))
-            return self._cut(lambda t: still, np.inf, trace.t0[0], f0, f1)
-        u0, u1 = np.zeros(1), self.scale(trace.t0[:1])
         z_sum = float(self.size @ np.abs(trace.z_start))
+        if not self.problem.one_intercept:
+            u = self.scale(np.array([np.inf, trace.t0[0]]))
+            inner = self._columns(np.tile(trace.z_start[:, None], len(INNER)), u[None])
+            if np.all(inner.interval[0] < inner.interval[1]):
+                return self._cut(u[None], inner, np.array([z_sum]), np.array([[f0, f1]]))
+        u0, u1 = np.zeros(1), self.scale(trace.t0[:1])
         return Straight(
             u0, u1, self.rounded(f0[None], z_sum, u0), self.rounded(f1[None], z_sum, u1)
         )
@@ -176,7 +179,7 @@ class _Reader:
     # ------------------------------------------------------------------ a block of moves
 
     def block(self, image: Image) -> Iterator[Segments]:
-        """All moves of a block: those with an open interval one by one, the others at once."""
+        """All moves of a block, those with an open interval after the others."""
         t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
         keep, is_open = t0 != t1, np.flatnonzero(self.suspect[image.block])
         if len(is_open):
@@ -196,9 +199,8 @@ class _Reader:
                 yield Projective(u0, u1, f0, f1, self.bend[image.block][keep])
         elif keep.any():
             yield self._curved(image, np.flatnonzero(keep), t0, t1)
-        for k in is_open:
-            z = self._on_move(image, int(k), t0[k], t1[k])
-            yield self._cut(z, t0[k], end[k], f[k], f[k + 1])
+        if len(is_open):
+            yield self._cuts(image, is_open, t0, t1, end, f)
 
     def _sums(self, image: Image) -> Floats:
         """The sum of |factor z| before, between and after the moves of a block."""
@@ -250,35 +252,44 @@ class _Reader:
 
         return f
 
-    def _on_move(self, image: Image, k: int, t0: float, t1: float) -> Callable[[Floats], Floats]:
-        """z on a move, one column for each t."""
-        return lambda t: image.solutions(k, (t - t0) / (t1 - t0))
-
-    def _cut(
-        self,
-        z: Callable[[Floats], Floats],
-        t0: float,
-        t1: float,
-        f0: Floats,
-        f1: Floats,
+    def _cuts(
+        self, image: Image, moves: Ints, t0: Floats, t1: Floats, end: Floats, f: Floats
     ) -> Straight:
-        """One move with an open interval, cut where another point bounds the intercept.
+        """Moves of a block with open intervals, their solutions with one reading of the matrix."""
+        u = self.scale(np.column_stack([t0, end])[moves])
+        parts = (self._inner(u) - t0[moves, None]) / (t1 - t0)[moves, None]
+        z = np.hstack([image.solutions(int(k), part) for k, part in zip(moves, parts)])
+        z_sums = (self.size @ np.abs(z)).reshape(len(moves), -1).max(axis=1)
+        return self._cut(u, self._columns(z, u), z_sums, np.stack([f[moves], f[moves + 1]], axis=1))
 
-        Bounds are read inside the move, where it is clear which points are at which bound, and
-        drawn out to its ends.
+    def _inner(self, u: Floats) -> Floats:
+        """t at INNER of moves, given by their ends."""
+        return self.unscale(u[:, :1] + INNER * (u[:, 1:] - u[:, :1]))
+
+    def _columns(self, z: Floats, u: Floats) -> Columns:
+        return self.problem.columns(z, self._inner(u).ravel())
+
+    def _cut(self, u: Floats, inner: Columns, z_sums: Floats, f: Floats) -> Straight:
+        """Moves with an open interval, cut where another point bounds the intercept.
+
+        Bounds are read inside a move, where it is clear which points are at which bound, and drawn
+        out to its ends. `f`: at the ends of each, shape (moves, 2, points).
         """
-        u = self.scale(np.array([t0, t1]))
-        t = self.unscale(u[0] + INNER * (u[1] - u[0]))
-        inner = z(t)
-        columns = self.problem.columns(inner, t)
-        edges = [(weight, _drawn_out(bounds)) for weight, bounds in self.problem.edges(columns)]
-        s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
-        b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
-        without = np.column_stack([f0 - f0[-1], f1 - f1[-1]])
-        f = _line(without, s).T + np.asarray(b)[:, None]
-        knots = np.append(u[0] + s[:-1] * (u[1] - u[0]), u[1])
-        f = self.rounded(f, (self.size @ np.abs(inner)).max(), knots)
-        return Straight(knots[:-1], knots[1:], f[:-1], f[1:])
+        knots, values = [], []
+        for (u0, u1), ends, terms in zip(u, f, self.problem.edges(inner, len(INNER))):
+            edges = [(weight, _drawn_out(bounds)) for weight, bounds in terms]
+            s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
+            b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
+            without = (ends - ends[:, -1:]).T
+            knots.append(np.append(u0 + s[:-1] * (u1 - u0), u1))
+            values.append(_line(without, s).T + np.asarray(b)[:, None])
+        sizes = [len(k) for k in knots]
+        at = np.concatenate(knots)
+        g = self.rounded(np.concatenate(values), np.repeat(z_sums, sizes), at)
+        first = np.ones(len(at), bool)
+        first[np.cumsum(sizes) - 1] = False
+        begin = np.flatnonzero(first)
+        return Straight(at[begin], at[begin + 1], g[begin], g[begin + 1])
 
 
 def _line(ends: Floats, s: Floats) -> Floats:

@@ -13,6 +13,7 @@ for curves. Where f predicts a number its sign decides nothing, and f is left as
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,11 +31,12 @@ SUM = 16.0  # roundings of a sum of many terms, which go either way
 class Terms:
     """What an intercept is made up of: the largest |k| between rows, the largest |y|.
 
-    Zeros where there is none. `roundings` is 0 where f predicts a number.
+    Zeros where there is none; arrays where there are several f. `roundings` is 0 where f predicts a
+    number.
     """
 
-    reach: float = 0.0
-    level: float = 0.0
+    reach: Any = 0.0
+    level: Any = 0.0
     roundings: float = ROUNDINGS
 
     def rounded(self, f: Floats, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:

@@ -95,6 +95,7 @@ class Walked:
     loss: Piecewise | None = None  # of an exact loss
     undecided: int = 0  # test points with f = 0, to round-off, on a whole stretch
     path: Path | Paths | None = None  # for any other score
+    settled: bool = False  # whether it is plain that nothing happens below the stop
 
 
 class Criterion(ABC):
@@ -369,11 +370,12 @@ class Work:
         kind = type(path.problem)
         span = Span(path.parameter, path.coordinate, *ends, path.closed_above, kind, path.reason)
         known = (*ends, path.complete, span, path.reason, state)
+        settled = not path.problem.closed and path.settled
         if self.loss is None:
-            return Walked(*known, path=path)
+            return Walked(*known, path=path, settled=settled)
         loss, undecided = self._exact_loss(self.loss, trial, path)
         loss = loss.stretched(share if span.coordinate.inverse else 1.0 / share)
-        return Walked(*known, loss, undecided)
+        return Walked(*known, loss, undecided, settled=settled)
 
     def walk_on(self, trial: Trial, so_far: Walked, stop: float) -> Walked:
         """A trial carried on to another stop, a value of the family."""
@@ -397,6 +399,8 @@ class Work:
 
     def has_events(self, trial: Trial, so_far: Walked, lowest: float) -> bool:
         """Whether the path of a trial has events below its lower end, down to the lowest value."""
+        if so_far.settled:
+            return False
         ask: dict[str, Any] = {"stop": lowest, "max_events": 1, "onward": so_far.last}
         if so_far.stop > so_far.start:
             ask |= {"start": so_far.start, "onward": None}

@@ -31,6 +31,8 @@ from .piecewise import Floats
 KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0")
 WALK_OPTIONS = ("start", "stop", "max_events", "verbose", "check_psd")
 
+ROOM = 2**28  # bytes of matrices that are kept for walks that go on
+
 MANY = 64  # columns: of fewer, products take no time
 
 Rows = NDArray[np.intp]
@@ -112,6 +114,7 @@ class Family:
             raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self)} rows")
         self.weight = check_weights(sample_weight, len(self))
         self.walk_on = False  # without a stop, criteria walk on until the minimum lies inside
+        self._kept: dict[Any, Floats] = {}  # matrices of folds, for walks that go on
         self._similar = similar
         self.kernel: Kernel | None = None
         if self.problem.has_kernel:
@@ -162,7 +165,9 @@ class Family:
     @cached_property
     def without_gram(self) -> bool:
         """Whether paths are walked without a kernel matrix."""
-        return self.kernel is None or self.kernel.factor(self.X) is not None
+        if self.kernel is None or self.kernel.sparse_factor(self.X) is not None:
+            return True
+        return self.kernel.factor(self.X) is not None
 
     def at(self, **given: float) -> Family:
         """The same family at other values of what does not move; it shares the kernel matrix."""
@@ -234,14 +239,38 @@ class Family:
             share = self.share(rows, weight)
             walk |= {end: _times(walk[end], share) for end in ("start", "stop")}
             X, kernel = self.X[rows], self.kernel_on(rows, weight)
-            read = kernel == self.kernel and not self.without_gram
-            K = self.gram[np.ix_(rows, rows)] if read else None
+            K = None if self.without_gram else self._gram_on(rows, weight, X, kernel)
         if K is not None and isinstance(kernel, Precomputed):
             X = K
         gram: Any = K
         if weight is None and self.products is not None:
             gram = self.products.among(rows)
         return Given(rows, X, self._weights(rows, weight), kernel, gram, walk)
+
+    def _gram_on(self, rows: Rows, weight: Floats | None, X: Any, kernel: Any) -> Floats:
+        """The kernel matrix of the path on some rows."""
+
+        def make() -> Floats:
+            return among(self.gram, rows, rows) if kernel == self.kernel else kernel.gram(X)
+
+        return self._remembered(_key("gram", rows, weight), make)
+
+    def _remembered(self, key: Any, make: Callable[[], Floats]) -> Floats:
+        """What `make` gives; where walks go on it is kept for the next time, while there is room.
+
+        Workers in other processes have none of it.
+        """
+        if not self.walk_on:
+            return make()
+        if key not in self._kept:
+            new = make()
+            if new.nbytes + sum(known.nbytes for known in list(self._kept.values())) > ROOM:
+                return new
+            self._kept[key] = new
+        return self._kept[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_kept": {}}
 
     def _walked(self, data: Data, signs: Floats | None, given: Given) -> Path:
         path = walk_path(self.name, data, self.spec, target=signs, gram=given.gram, **given.walk)
@@ -272,14 +301,20 @@ class Family:
         kernel = self.kernel_on(rows, weight)
         if kernel is None:
             return np.ascontiguousarray(self.X[test].T)
-        if self.without_gram or kernel != self.kernel:
+        if self.without_gram:
             return kernel.cross(self.X[rows], self.X[test])
-        return self.gram[np.ix_(rows, test)]
+
+        def make() -> Floats:
+            if kernel == self.kernel:
+                return among(self.gram, rows, test)
+            return kernel.cross(self.X[rows], self.X[test])
+
+        return self._remembered(_key("cross", rows, weight, test), make)
 
     def inputs(self, rows: Rows, test: Rows) -> Floats:
         """The test points as the path on these rows takes them."""
         if isinstance(self.kernel, Precomputed):
-            return self.gram[np.ix_(test, rows)]
+            return among(self.gram, test, rows)
         return self.X[test]
 
 
@@ -308,6 +343,15 @@ def _defaults_of(function: Any, names: tuple[str, ...]) -> dict[str, Any]:
     known = {} if function is None else signature(function).parameters
     settled = {k: known[k].default for k in names if k in known}
     return {k: v for k, v in settled.items() if v is not None and v is not Parameter.empty}
+
+
+def _key(name: str, *parts: NDArray[Any] | None) -> tuple[Any, ...]:
+    return (name, *(None if part is None else part.tobytes() for part in parts))
+
+
+def among(K: Floats, rows: Rows, columns: Rows) -> Floats:
+    """Some rows and columns of a matrix: whole rows first, which takes half the time."""
+    return K[rows].take(columns, axis=1)
 
 
 def _times(value: float | None, share: float) -> float | None:

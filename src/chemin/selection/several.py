@@ -117,6 +117,11 @@ class Paths(Sequence[Path]):
         return any(path.goes_on for path in self)
 
     @property
+    def settled(self) -> bool:
+        """Whether it is plain that nothing happens below the ends of all paths."""
+        return all(path.settled for path in self)
+
+    @property
     def n_events(self) -> int:
         return sum(path.n_events for path in self)
 
@@ -226,9 +231,6 @@ class ClassFamily(Family):
                 "above 0 in each class: leave these rows out"
             )
         weighed = replace(given, weight=self._by_class(given.rows, given.weight))
-        if weighed.gram is None and not self.without_gram:
-            assert given.kernel is not None
-            weighed = replace(weighed, gram=given.kernel.gram(given.X))
         states = weighed.walk.pop("onward", None) or [None] * len(self.coding)
         every = [self._path(k, weighed, numbers, state) for k, state in enumerate(states)]
         paths = Paths(every, self.classes, self.coding)
