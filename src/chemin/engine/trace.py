@@ -430,7 +430,11 @@ class Trace:
         """What makes this trace again, besides the staircases and how the walk ended."""
         own = ("stair_start", "z_start", "events", "before")
         named = {name: getattr(self, name) for name in own}
-        return named | self.moves.arrays() | {"kind": np.array(self.moves.kind)}
+        known = {
+            "known_after": np.array([made for made, _ in self.known], np.intp),
+            "known_z": np.array([z for _, z in self.known]).reshape(-1, len(self.z_start)),
+        }
+        return named | known | self.moves.arrays() | {"kind": np.array(self.moves.kind)}
 
     @classmethod
     def from_arrays(
@@ -441,8 +445,10 @@ class Trace:
         kind = KINDS[str(arrays.pop("kind", StraightMoves.kind))]
         own = [arrays.pop(name) for name in ("stair_start", "z_start", "events", "before")]
         stair_start, z_start, events, before = own
+        after, z = arrays.pop("known_after"), arrays.pop("known_z")
+        known = tuple((int(made), state) for made, state in zip(after, z, strict=True))
         moves = kind(**arrays)
-        trace = cls(stair_start, z_start, moves, events, before, stairs, end, closed_above)
+        trace = cls(stair_start, z_start, moves, events, before, stairs, end, closed_above, known)
         if not trace._fits():
             raise ValueError("the walk does not fit the data")
         return trace
@@ -450,14 +456,15 @@ class Trace:
     def _fits(self) -> bool:
         """Whether arrays of unknown origin can be a walk of these staircases."""
         m, e, (n, width) = self.moves, self.events, self.stairs.value.shape
-        vectors = (self.stair_start, self.z_start, self.before)
+        made, states = [made for made, _ in self.known], [z for _, z in self.known]
+        vectors = (self.stair_start, self.z_start, self.before, *states)
         if any(v.shape != (n,) for v in vectors) or e.dtype != EVENT:
             return False
         if not len(m.t0) == len(m.t1) == len(m.pointer) - 1 or np.any(np.diff(m.pointer) < 0):
             return False
         if m.pointer[0] != 0 or m.pointer[-1] != len(m.index) or not _between(m.index, 0, n):
             return False
-        numbers = (self.z_start, self.before, m.t0, m.t1, m.ends(slice(0, len(m))), e["t"])
+        numbers = (self.z_start, self.before, m.t0, m.t1, m.ends(slice(0, len(m))), e["t"], *states)
         stairs = np.concatenate([self.stair_start, e["from"], e["to"]])
         return (
             all(np.isfinite(v).all() for v in numbers)
@@ -465,7 +472,8 @@ class Trace:
             and _between(stairs, 1, width - 1)
             and _between(e["variable"], 0, n)
             and _between(e["move"], 0, len(m) + 1)
-            and bool(np.all(np.diff(e["move"]) >= 0))
+            and _between(np.array(made, np.intp), 0, len(m) + 1)
+            and bool(np.all(np.diff(e["move"]) >= 0) and np.all(np.diff(made) > 0))
         )
 
     # ------------------------------------------------------------------ replay
