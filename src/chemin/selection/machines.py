@@ -144,14 +144,18 @@ def _symmetric_solve(G: Floats, right: Floats) -> Floats:
 def _at_ends(
     path: Path, f: Floats, intercept: float, interval: tuple[float, float]
 ) -> NDArray[np.intp]:
-    """For each end of the interval of intercepts the point that comes to a kink there."""
+    """For each end of the interval of intercepts the point that comes to a kink there.
+
+    Where the interval has closed, both do; each of them holds one end.
+    """
     target = path.y if path.classes_ is None else np.where(path.y == path.classes_[1], 1.0, -1.0)
     kinks, _, side, _ = path.problem.own_loss(np.asarray(target, dtype=float))
-    out = []
+    out: list[int] = []
     for end in interval:
         if np.isfinite(end):
-            off = np.abs(side * (f + (end - intercept)) - kinks)
-            out.append(int(np.argmin(off.min(axis=0))))
+            off = np.abs(side * (f + (end - intercept)) - kinks).min(axis=0)
+            off[out] = np.inf
+            out.append(int(np.argmin(off)))
     return np.array(out, dtype=np.intp)
 
 
