@@ -33,6 +33,7 @@ ROOM, GROWTH = 2**23, 2
 # Moves whose products are made at a time: more of them change more variables, and what is made of
 # fewer does not outweigh the calls. 64 took up to a quarter longer, 512 too.
 AT_A_TIME = 192
+JUDGED = 64  # moves before the start of a path that are looked at together
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
 AFRESH = 3
 
@@ -118,53 +119,73 @@ class Recorder:
     def _add(self, t0: list[float], t1: list[float], length: list[float], sizes: list[int]) -> None:
         """Moves whose entries have been written."""
         if self.first is None and self.system is not None:
-            end = self.entries
-            for j in range(len(t0)):
-                part = slice(end, end := end + sizes[j])
-                index, rate = self.index[part], self.rate[part]
-                if self._happens(t0[j], t1[j], length[j], index, rate):
-                    self.first = len(self.moves[0]) + j
-                    break
-                self.z[index] += length[j] * rate
+            self._look_for_the_first(np.array(t0), np.array(t1), np.array(length), np.array(sizes))
         new: tuple[list[Any], ...] = (t0, t1, length, sizes)
         for column, more in zip(self.moves, new):
             column.extend(more)
         self.entries += sum(sizes)
 
+    def _look_for_the_first(self, t0: Floats, t1: Floats, length: Floats, sizes: Ints) -> None:
+        """Whether something happens in one of the next moves; mostly in the very first."""
+        pointer = self.entries + np.concatenate([[0], np.cumsum(sizes)])
+        done, together = 0, 1
+        while done < len(t0):
+            some = slice(done, done + together)
+            move, entry = ranges(pointer[:-1][some], pointer[1:][some])
+            index, rate = self.index[entry], self.rate[entry]
+            # One after the other, as the walk went: z before the first move, and after each.
+            z = np.zeros((len(t0[some]) + 1, len(self.z)))
+            z[0] = self.z
+            z[move + 1, index] = length[some][move] * rate
+            np.cumsum(z, axis=0, out=z)
+            happens = self._happens(t0[some], t1[some], length[some], (move, index, rate), z)
+            k = int(np.argmax(np.append(happens, True)))
+            self.z = z[k].copy()
+            if k < len(happens):
+                self.first = len(self.moves[0]) + done + k
+                return
+            done, together = done + together, JUDGED
+
     def _happens(
-        self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
-    ) -> bool:
-        """Whether the closed form above the start, in which multipliers stand still, ends here.
+        self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats], z: Floats
+    ) -> Any:
+        """Whether the closed form above the start, in which multipliers stand still, ends in each
+        of these moves.
 
         Multipliers must move where residuals move with them, and where the equation of an
         unpenalised variable asks for it. Where neither is so, they are handed between copies, or
         follow the round-off of a nearly singular system. An unpenalised variable that stands at
         its pin asks for nothing: a closed tube leaves the sum of multipliers free.
         """
-        system = self.system
-        if system is None or len(index) == 0:
-            return False
-        far = max(abs(t0), abs(t1))
-        pull, size = system.pull(far), length if t0 == t1 else far
-        if len(index) == 1 and not self.z.any():
-            if self._alone(int(index[0]), size * abs(float(rate[0])), pull, t0):
-                return True
-        multiplier = system.boxed[index]
-        change, after = np.zeros(len(system)), self.z.copy()
-        change[index[multiplier]] = size * rate[multiplier]
-        after[index] += length * rate
-        if np.all(np.abs(change) <= NOTHING * np.minimum(self.box, system.pull(t0))):
-            return False
-        above = np.maximum(self.z, after) - system.stairs.value[:, 1]
+        system, (move, index, rate), before = self.system, entries, z[:-1]
+        assert system is not None
+        far = np.maximum(np.abs(t0), np.abs(t1))
+        pull, least = (np.array([[system.pull(t)] for t in ts.tolist()]) for ts in (far, t0))
+        size = np.where(t0 == t1, length, far)
+        if len(index) == len(t0) == 1 and not before.any():
+            moved = float(size[0]) * abs(float(rate[0]))
+            if self._alone(int(index[0]), moved, float(pull[0, 0]), float(t0[0])):
+                return np.array([True])
+        change, multiplier = np.zeros(before.shape), system.boxed[index]
+        change[move[multiplier], index[multiplier]] = (size[move] * rate)[multiplier]
+        out = np.any(np.abs(change) > NOTHING * np.minimum(self.box, least), axis=1)
+        some = np.flatnonzero(out)
+        if len(some) == 0:
+            return out
+        before, change, after, pull = before[some], change[some], z[1:][some], pull[some]
+        above = np.maximum(before, after) - system.stairs.value[:, 1]
         asks = system.boxed | (above > NOTHING * pull)
-        moved, coupling = np.abs(system.coupling.dot(change)), system.coupling
+        moved, coupling = np.abs(system.coupling.dot(change.T).T), system.coupling
 
-        def seen(terms: Floats) -> bool:
-            return bool(np.any((moved > np.maximum(NOTHING * pull, UNSEEN * terms))[asks]))
+        def seen(terms: Floats) -> Any:
+            return np.any((moved > np.maximum(NOTHING * pull, UNSEEN * terms.T)) & asks, axis=1)
 
         # What is seen beside a bound on the terms needs no product with the matrix.
-        sizes = np.abs(self.z) + np.abs(change)
-        return seen(coupling.bound(sizes)) or seen(coupling.magnitude(sizes))
+        sizes = (np.abs(before) + np.abs(change)).T
+        out[some] = told = seen(coupling.bound(sizes))
+        if not told[0]:
+            out[some] |= seen(coupling.magnitude(sizes))
+        return out
 
     def _alone(self, i: int, moved: float, pull: float, t0: float) -> bool:
         """Whether one multiplier that moves, the others being 0, is seen by its own residual."""
