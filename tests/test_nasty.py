@@ -24,6 +24,7 @@ from chemin import (
     svc_path,
     svr_path,
 )
+from chemin.engine.blocked import BlockWalker
 from contract import CASES, MORE, ROUND_OFF, assert_walked, partly_labelled
 
 SHARE = 150  # of each problem in `make test`
@@ -454,6 +455,23 @@ def test_a_small_nu_hides_nothing(recipe):
     path = recipe.walk(partial(nu_svr_path, along="nu", lambda_=0.01))
     assert path.complete, path.reason
     assert_walked(path)
+
+
+@pytest.mark.parametrize("seed", [522, 3365, 4833])
+def test_a_walk_back_ends(seed, monkeypatch):
+    """Oracle: the certificate, and a count of blocks; events once went on in round-off for ever."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(9, 3)) * [1e4, 1e-2, 1e4]
+    y = rng.integers(0, 2, 9).astype(float)
+    block, walked = BlockWalker.block, []
+
+    def counted(walker, *args):
+        walked.append(walker)
+        assert len(walked) < 2000
+        return block(walker, *args)
+
+    monkeypatch.setattr(BlockWalker, "block", counted)
+    assert_walked(nu_svr_path(X, y, nu=0.4, kernel="linear", start=3.5e8, stop=9e7))
 
 
 def test_permuted_rows_of_a_recipe():

@@ -1,9 +1,11 @@
 """Path.turn: from one parameter to another, without a new start."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from chemin import lasso_path, nu_svr_path, svc_path, svr_path
+from chemin import lasso_path, nu_svr_path, quadratic_svr_path, svc_path, svr_path
 from chemin.datasets import make_sinexp
 from contract import NUMBERS, assert_walked, make_data, make_tied
 
@@ -108,6 +110,31 @@ def test_what_cannot_be_turned():
     wide = svr_path(X, y, epsilon=2.0)
     with pytest.raises(ValueError, match="no equivalent nu"):
         wide.turn("nu", at=wide.start)
+
+
+@pytest.mark.parametrize(
+    "walk", [partial(nu_svr_path, nu=1.0), partial(quadratic_svr_path, epsilon=0)]
+)
+def test_from_no_tube_at_all(walk):
+    """Oracle: the certificate. A path down from epsilon = 0 is that one point."""
+    X, y = make_tied(NUMBERS, 12)
+    path = walk(X, y, gamma=1.0)
+    at = 0.1 * path.start
+    point = path.turn("epsilon", at=at)
+    assert point.complete and point.start == point.stop == point.at(0.0).epsilon == 0.0
+    assert point.certificate(0.0).exact
+    np.testing.assert_allclose(point.at(0.0).coef, path.at(at).coef, atol=1e-9)
+
+
+def test_down_from_a_tube_of_all_points():
+    """Oracle: the certificate. No multiplier but 0, on ramps, and no intercept."""
+    rng = np.random.default_rng(0)
+    X, y = np.eye(3)[rng.integers(0, 3, 20)], rng.normal(size=20)
+    path = quadratic_svr_path(X, y, kernel="linear", epsilon=0.1, intercept=False)
+    wide = path.turn("epsilon", at=path.stop, stop=10.0)
+    again = wide.turn("epsilon", at=10.0)
+    assert again.complete and again.n_events
+    assert_walked(again)
 
 
 def test_a_turned_path_is_saved(tmp_path):

@@ -154,7 +154,7 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     if parts is LANDED or parts is CLOSELY:
         after = np.flatnonzero(np.diff(j, prepend=-1) > 1)
         t[1 + len(parts) * after] = t0[after] + BEGUN * (t1 - t0)[after]
-    if len(t) and t[-1] == 0:
+    if len(j) and t[-1] == 0:
         if problem.system.limit_at_zero:
             t[-1] = min(LOWEST * t[0], 0.5 * t[-2])
         else:

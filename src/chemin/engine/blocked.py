@@ -34,7 +34,8 @@ CAUTION = 2  # with more free, inverses are dear: so many at first, twice as man
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
 BLINDLY = 8  # steps of the reference where round-off hides what comes next
-LOST = 200, 20  # steps of the reference in one walk, and a variable: more lead nowhere
+LOST = 200, 20  # steps of the reference in one walk, events in a walk back; and a variable: more
+# lead nowhere
 
 BROKEN = -1  # the code of a block that could not be walked
 
@@ -83,11 +84,13 @@ class BlockWalker:
         core.closed = CLOSED
         self.passed, self.nought = 0, 0.0
         self.helper = Helper()
+        self.lost = LOST[0] + LOST[1] * len(system)
         self.patience = max(STANDING, 40 * len(system) // self.most)
         self.length, self.watching = self.most, self.least
         self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
         self.caution = CAUTION
         self.edge: Floats | None = None
+        self.mends = False  # whether it walks drift of another walk away
         self.mended: float | None = None  # the t at which drift was last walked away
         self.floor = 0.0  # the largest round-off of a residual, in its unit
 
@@ -112,6 +115,8 @@ class BlockWalker:
                 self.core.measure_pins()
                 self.refresh()
             standing = standing + 1 if self.t == t else 0
+            if self.mends and self.passed > self.lost:
+                raise StuckError(Reason.LOST(self.passed))
             if code != _loop.FULL or standing > self.patience or not self.mend():
                 if not self.walk_back(way) and self.by_reference(way, t_end):
                     return
@@ -289,6 +294,7 @@ class BlockWalker:
         system = self.system.frozen(self.t, drift)
         mender = BlockWalker(system, self.stair, self.z, 1.0, Recorder(), self.rng)
         self.mended, mender.mended, mender.helper = self.t, mender.t, self.helper
+        mender.mends = True
         try:
             mender.walk(tol.EPS)
         except StuckError:
@@ -314,7 +320,7 @@ class BlockWalker:
         calls = self.helper.calls
         if calls >= BLINDLY:
             check_sight(self.system.in_margins(self.floor, self.t))
-        if calls >= LOST[0] + LOST[1] * len(self.system):
+        if calls >= self.lost:
             raise StuckError(Reason.LOST(calls))
         arrived = self.helper.walk(self, t_end)
         if not arrived:

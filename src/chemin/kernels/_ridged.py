@@ -48,6 +48,18 @@ class Ridged:
     def index(self) -> Ints:
         return self.inner.index
 
+    @property
+    def n_rows(self) -> int:
+        return self.inner.n_rows
+
+    @property
+    def semidefinite(self) -> bool:
+        return self.inner.semidefinite
+
+    @property
+    def root(self) -> Floats:
+        return np.sqrt(self.inner.root**2 + self.ridge)
+
     def dot(self, z: Floats) -> Floats:
         return self.inner.dot(z) + (self.ridge * z.T).T
 
