@@ -26,6 +26,7 @@ LONG = 10_000  # variables: the walker's own states are kept less often, or take
 # Small problems keep the states of all moves: no more numbers than this, some megabytes.
 KEPT = 500_000
 # Steps that are replayed for several values at once; more are gone through in order, none twice.
+# Where the states of all moves are no more numbers, they are there for a single value too.
 AT_ONCE = 16_000
 # Room for entries of moves: half as many as the matrix has, but no more than this, at first; then
 # twice as many. What is not written takes no memory.
@@ -559,7 +560,12 @@ class Trace:
 
     @property
     def _small(self) -> bool:
-        return (len(self.moves) + 1) * len(self.z_start) <= KEPT
+        return self._numbers <= KEPT
+
+    @property
+    def _numbers(self) -> int:
+        """So many make up the states of all moves."""
+        return (len(self.moves) + 1) * len(self.z_start)
 
     @cached_property
     def _kept(self) -> Floats:
@@ -630,8 +636,8 @@ class Trace:
             out[:] = self.z_start[:, None]
             return out
         move = self._move_at(t)
-        few = 4 * len(t) < len(self.moves)  # fewer than are worth all states
-        if self._small and not few:
+        few = 4 * len(t) < len(self.moves)  # fewer than are worth all states, unless those are few
+        if self._numbers <= (AT_ONCE if few else KEPT):
             return self._from_kept(t, move)
         once = once or len(t) == 1
         known = self._known if once else self._checkpoints
