@@ -26,6 +26,7 @@ LONG = 10_000  # variables: the walker's own states are kept less often, or take
 # Small problems keep the states of all moves: no more numbers than this, some megabytes.
 KEPT = 500_000
 # Steps that are replayed for several values at once; more are gone through in order, none twice.
+# Where the states of all moves are no more numbers, they are there for a single value too.
 AT_ONCE = 16_000
 # Room for entries of moves: half as many as the matrix has, but no more than this, at first; then
 # twice as many. What is not written takes no memory.
@@ -269,7 +270,8 @@ class Recorder:
     def made(self) -> StraightMoves:
         """The moves of the walk, which is over: no others are recorded."""
         t0, t1, length = (np.array(column) for column in self.moves[:3])
-        pointer = np.concatenate([[0], np.cumsum(self.moves[3], dtype=np.intp)])
+        pointer = np.zeros(len(t0) + 1, np.intp)
+        np.cumsum(self.moves[3], dtype=np.intp, out=pointer[1:])
         for entries in (self.index, self.rate):
             entries.resize(int(pointer[-1]), refcheck=False)
         return StraightMoves(t0, t1, pointer, self.index, length, self.rate)
@@ -370,13 +372,14 @@ class Trace:
             before[multiplier] = 0.0
         events = self.events[later:].copy()
         events["move"] -= first
-        return replace(
-            self,
-            stair_start=self._stairs_before(first),
-            z_start=z,
-            moves=self.moves.some(first, len(self.moves)),
-            events=events,
-            before=before,
+        return Trace(
+            self._stairs_before(first),
+            z,
+            self.moves.some(first, len(self.moves)),
+            events,
+            before,
+            self.stairs,
+            self.end,
             closed_above=True,
             known=tuple((made - first, z) for made, z in self.known if made > first),
         )
@@ -580,7 +583,12 @@ class Trace:
 
     @property
     def _small(self) -> bool:
-        return (len(self.moves) + 1) * len(self.z_start) <= KEPT
+        return self._numbers <= KEPT
+
+    @property
+    def _numbers(self) -> int:
+        """So many make up the states of all moves."""
+        return (len(self.moves) + 1) * len(self.z_start)
 
     @cached_property
     def _kept(self) -> Floats:
@@ -646,13 +654,11 @@ class Trace:
 
         `once`: the walk is gone through for these values alone, and nothing is kept for others.
         """
-        out = np.empty((len(t), len(self.z_start))).T  # columns are what is looked at
         if len(self.moves) == 0:
-            out[:] = self.z_start[:, None]
-            return out
+            return np.tile(self.z_start, (len(t), 1)).T
         move = self._move_at(t)
-        few = 4 * len(t) < len(self.moves)  # fewer than are worth all states
-        if self._small and not few:
+        few = 4 * len(t) < len(self.moves)  # fewer than are worth all states, unless those are few
+        if self._numbers <= (AT_ONCE if few else KEPT):
             return self._from_kept(t, move)
         once = once or len(t) == 1
         known = self._known if once else self._checkpoints
@@ -664,6 +670,7 @@ class Trace:
                 self._leap_all(states, begun, move)
                 return self._advanced(states.T, t, move)
         z, at = self.z_start, -1
+        out = np.empty((len(t), len(self.z_start))).T  # columns are what is looked at
         for k in np.argsort(move, kind="stable"):
             j, (made, state) = int(move[k]), known[nearest[k]]
             if made > at:
