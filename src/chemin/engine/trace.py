@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves, ranges
 from .reasons import End, Reason, StopWalk
-from .tolerances import NOTHING, UNSEEN
+from .tolerances import AT_REST, NOTHING, UNSEEN
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
@@ -149,7 +149,8 @@ class Recorder:
         if len(index) == 1 and not self.z.any():
             if self._alone(int(index[0]), size * abs(float(rate[0])), pull, t0):
                 return True
-        multiplier = system.boxed[index]
+        # Beside an intercept that goes with t the others stand still, but for round-off.
+        multiplier = system.boxed[index] & (np.abs(rate) > AT_REST * np.abs(rate).max())
         change, after = np.zeros(len(system)), self.z.copy()
         change[index[multiplier]] = size * rate[multiplier]
         after[index] += length * rate
