@@ -289,6 +289,18 @@ def test_solutions_have_their_parameters():
     assert s.mu == pytest.approx(50.0 * s.lambda2) and s.lambda_ == s.lambda2
 
 
+@pytest.mark.parametrize("rho", [1e2, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("counts", [(2, 20), (9, 1)])
+def test_starts_where_something_happens(counts, rho):
+    """Oracle: the definition. At the start along lambda2 is an event, however strong the graph is
+    and however far above it the walk began."""
+    X, y = moons(60, counts)
+    path = laplacian_svc_path(X, y, along="lambda2", gamma=2.0, rho=rho, lambda1=0.05)
+    assert path.complete and path.n_events > 0
+    assert path.breakpoints[0] == pytest.approx(path.start, rel=1e-9)
+    assert path.at(0.5 * path.start).support.size > 0
+
+
 def test_sparse_at_first():
     """Oracle: the optimality conditions. Terms not in f have correlations below lambda1."""
     X, y = moons(100, (8, 8))

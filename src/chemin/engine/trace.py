@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves, ranges
 from .reasons import End, Reason, StopWalk
-from .tolerances import NOTHING, UNSEEN
+from .tolerances import AT_REST, NOTHING, UNSEEN
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
@@ -167,7 +167,10 @@ class Recorder:
             moved = float(size[0]) * abs(float(rate[0]))
             if self._alone(int(index[0]), moved, float(pull[0, 0]), float(t0[0])):
                 return np.array([True])
-        change, multiplier = np.zeros(before.shape), system.boxed[index]
+        fastest, change = np.zeros(len(t0)), np.zeros(before.shape)
+        np.maximum.at(fastest, move, np.abs(rate))
+        # Beside an intercept that goes with t the others stand still, but for round-off.
+        multiplier = system.boxed[index] & (np.abs(rate) > AT_REST * fastest[move])
         change[move[multiplier], index[multiplier]] = (size[move] * rate)[multiplier]
         out = np.any(np.abs(change) > NOTHING * np.minimum(self.box, least), axis=1)
         some = np.flatnonzero(out)

@@ -27,7 +27,7 @@ from ..kernels import parts_of
 from ..path import Path
 from ..segments import Coordinate, f_at
 from . import scorers
-from .curve import BEYOND, Curve
+from .curve import Curve, past_jump
 from .family import Family, Rows
 from .jobs import run_all
 from .losses import Loss
@@ -582,12 +582,10 @@ class Run:
         folds = self._folds(self._functions(walks, low, high, top))
         closed = _closed_above(path, walks)
         endless = closed and not path.coordinate.to_infinity and high == top
-        if endless and any(fold.jumps(float(path.coordinate.to_u(top))) for fold in folds):
-            high = top * (1.0 + BEYOND)  # on the jump itself there is no choice
         return Curve(
             folds,
             path,
-            range=(low, high),
+            range=(low, past_jump(folds, path, top) if endless else high),
             top=top,
             scoring=named.scoring if named else scorers.scorer_name(scoring),
             loss=named.name if named else scorers.loss_name(scoring),
