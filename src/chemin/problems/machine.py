@@ -35,7 +35,7 @@ from .terms import SLACK, Bounds, Edges, Term
 # where pins move to the largest weight. Unpenalised terms then stand in the middle of what they may
 # be, and are off by that much in balance; in a gap beside a small objective a thousand times it.
 AT_PIN = 1e-12
-TOLD = 64 * EPS
+TOLD = 4 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
 # walks tell a multiplier from its bounds by.
 DUST = 1e-12
