@@ -10,7 +10,7 @@ import dataclasses
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +23,7 @@ from chemin import (
     lasso_path,
     nu_svr_path,
     one_class_path,
+    quadratic_svr_path,
     quantile_path,
     svc_path,
     svr_path,
@@ -648,3 +649,54 @@ def test_rows_that_are_nothing_are_certified(rows):
     np.testing.assert_allclose(path.decision_function(X, nu), 0.0, atol=1e-12)
     knots = np.unique(path.breakpoints)
     assert path.certificate(np.union1d(knots, 0.5 * (knots[1:] + knots[:-1]))).exact.all()
+
+
+def in_epsilon(X, y, **options):
+    """Upward, to where the tube holds every point."""
+    path = quadratic_svr_path(X, y, **options)
+    return path.turn("epsilon", at=0.01 * path.start, stop=3.0 * np.ptp(y))
+
+
+def in_cost(X, y, **options):
+    return svc_path(X, y > 1.0, along="cost", **options)
+
+
+@pytest.mark.parametrize("weights", [0.0, 6.0], ids=["alike", "six orders"])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "walk",
+    [
+        in_epsilon,
+        partial(svr_path, along="epsilon"),
+        partial(nu_svr_path, along="nu"),
+        partial(quantile_path, along="tau"),
+        in_cost,
+    ],
+    ids=["quadratic", "epsilon", "nu", "tau", "cost"],
+)
+def test_beside_breakpoints(walk, seed, weights):
+    """Oracle: the certificate, at values that come nearer and nearer to every breakpoint. What is
+    nearly a corner is not at it, and what is nearly no model is one, by the least weight too.
+    """
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(8, 2)), rng.integers(0, 4, 8).astype(float)
+    w = 10.0 ** rng.uniform(0.0, weights, 8)
+    assert_exact_beside(walk(X, y, gamma=1.0, sample_weight=w))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4])
+def test_beside_breakpoints_with_one_heavy_row(seed):
+    """Oracle: as above. Pins move by the heavy weight; a light row is judged by its own."""
+    rng = np.random.default_rng(seed)
+    X, y, w = np.where(np.arange(8) == 0, 2.0, 1.0)[:, None], rng.integers(0, 2, 8), np.ones(8)
+    y[:2], w[rng.integers(8)] = [0, 1], 1e6
+    path = svc_path(X, y, along="cost", lambda_=100.0, gamma=1.0, sample_weight=w)
+    assert_exact_beside(path)
+
+
+def assert_exact_beside(path):
+    knots, near = np.unique(path.breakpoints), 10.0 ** np.arange(-11.0, -1.0)
+    values = np.concatenate([np.outer(knots, 1.0 + sign * near).ravel() for sign in (1, -1)])
+    low, high = sorted([path.start, path.stop])
+    values = values[(values >= low) & (values <= high)]
+    assert path.complete and len(values) and path.certificate(values).exact.all()

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 import chemin
 from chemin import lasso_path, nu_svr_path, quantile_path, storage, svc_path, svr_path
-from chemin.engine import trace
+from chemin.engine import Reason, audit, trace
 from chemin.storage import FORMAT
 from contract import CASES, assert_exact, between, make_data
 
@@ -158,6 +158,24 @@ def test_interrupt_keeps_what_has_been_walked(iris, monkeypatch):
     assert_exact(part)
 
 
+@pytest.mark.parametrize("call", [1, 2])
+def test_an_interrupt_of_the_audit_keeps_what_has_been_walked(iris, monkeypatch, call):
+    """Oracle: the whole path, and the certificate. `call`: the audit, or that of a second walk."""
+    whole, calls, certified = svc_path(*iris, kernel="linear"), [], audit.certified
+
+    def interrupted(problem, trace):
+        calls.append(trace)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return certified(problem, trace).cut(3, Reason.ASTRAY(1.0))
+
+    monkeypatch.setattr(audit, "certified", interrupted)
+    part = svc_path(*iris, kernel="linear")
+    assert not part.complete and part.reason == "interrupted"
+    np.testing.assert_array_equal(part.breakpoints, whole.breakpoints[: part.n_events])
+    assert part.certificate(part.breakpoints).exact.all() and part.n_events
+
+
 def test_storage_is_sparse():
     """Oracle: a count. A path holds its moves, not a dense solution for each breakpoint."""
     X, y = load_breast_cancer(return_X_y=True)
@@ -220,6 +238,26 @@ def test_frames_of_pandas(case):
     np.testing.assert_array_equal(a.breakpoints, b.breakpoints)
     value = between(a, 0.1)
     np.testing.assert_array_equal(a.predict(X, value), b.predict(pd.DataFrame(X), value))
+
+
+@pytest.mark.parametrize("function", [svc_path, lasso_path])
+def test_columns_of_another_order_are_refused(function):
+    """Oracle: the error's words, and the same numbers without names."""
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    path = function(frame, y)
+    with pytest.raises(ValueError, match="column 0 is 'c', expected 'a'"):
+        path.predict(frame[["c", "a", "b"]], path.start)
+    with pytest.raises(ValueError, match="column 1 is 'd', expected 'b'"):
+        path.cross(frame.rename(columns={"b": "d"}))
+    f = path.decision_function(frame, path.stop)
+    np.testing.assert_array_equal(f, path.decision_function(X, path.stop))
+
+
+def test_a_column_name_that_comes_twice():
+    """Oracle: the error's words."""
+    with pytest.raises(ValueError, match="two of its columns are called 'a'"):
+        svc_path(pd.DataFrame(np.eye(3), columns=["a", "b", "a"]), [0, 1, 1])
 
 
 def test_precomputed_is_as_its_kernel(iris):

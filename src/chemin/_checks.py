@@ -70,6 +70,28 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return tuple(names)
 
 
+def check_names(X: Any, expected: tuple[str, ...] | None, name: str = "X") -> None:
+    """Refuse a data frame whose columns are not those expected, in their order.
+
+    Parameters
+    ----------
+    X : data frame, or anything else, which has no names
+    expected : tuple of str or None
+        None: any names will do.
+    name : str
+        What the error calls the argument.
+    """
+    names = column_names(X)
+    if names is None or expected is None or len(names) != len(expected):
+        return
+    for k, (found, wanted) in enumerate(zip(names, expected)):
+        if found != wanted:
+            raise ValueError(
+                f"{name} must have the columns of the path in their order, but column {k} is "
+                f"{found!r}, expected {wanted!r}."
+            )
+
+
 def check_matrix(X: Any, name: str = "X") -> Array:
     """Return X as a finite, C-contiguous float64 matrix with one row at least.
 
@@ -102,10 +124,18 @@ def check_matrix(X: Any, name: str = "X") -> Array:
     except (TypeError, ValueError) as error:
         kind = NotNumbersError if isinstance(error, TypeError) else ValueError
         # What follows on other lines is the array itself.
-        found = _column_that_is_no_number(X) or str(error).partition("\n")[0]
+        found = _column_that_is_no_number(X) or _name_that_comes_twice(X)
+        found = found or str(error).partition("\n")[0]
         raise kind(f"{expected}: {found}") from error
     _refuse_not_finite(matrix, name)
     return matrix
+
+
+def _name_that_comes_twice(X: Any) -> str:
+    """What is wrong with the names of a frame's columns, if anything is."""
+    names = column_names(X) or ()
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    return "" if twice is None else f"two of its columns are called {twice!r}."
 
 
 def _is_plain_matrix(X: Any) -> bool:

@@ -16,6 +16,7 @@ from ._checks import (
     check_count,
     check_level,
     check_matrix,
+    check_names,
     check_points,
     check_start_stop,
     check_values,
@@ -456,6 +457,7 @@ class Path:
 
         Where its sign is a label f is 0 if round-off does not tell it from 0.
         """
+        check_names(X, self._data.names)
         c = self._columns(value)
         coef, kernel = self._spread(c.coef), self._data.kernel
         if kernel is None:
@@ -561,6 +563,7 @@ class Path:
 
     def cross(self, X: ArrayLike) -> Floats:
         """New points as `segments` takes them: the kernel between the rows and the points."""
+        check_names(X, self._data.names)
         if self._data.kernel is None:
             return np.ascontiguousarray(check_matrix(X).T)
         return np.ascontiguousarray(self._data.kernel.cross(X, self._data.X).T)

@@ -61,10 +61,21 @@ def audited(
 
 
 def _audited(problem: Problem, walk: Callable[..., Trace], limits: dict[str, Any]) -> Trace:
-    first = certified(problem, walk(**limits))
-    if first.end.reason not in CHANCE:
-        return first
-    first = _to_last_place(first)
+    first = walk(**limits)
+    try:
+        first = certified(problem, first)
+        if first.end.reason not in CHANCE:
+            return first
+        first = _to_last_place(first)
+        return _with_care(problem, walk, first, limits)
+    except KeyboardInterrupt:
+        return replace(first, end=Reason.INTERRUPTED())
+
+
+def _with_care(
+    problem: Problem, walk: Callable[..., Trace], first: Trace, limits: dict[str, Any]
+) -> Trace:
+    """What is made of a walk that has failed, and of another: the one that goes further."""
     second = _carried_on(problem, first, limits) if len(first.moves) else first
     if second.end.reason not in CHANCE:
         return second

@@ -32,14 +32,13 @@ from .terms import SLACK, Bounds, Edges, Term
 
 # A multiplier counts as at a pin when it is nearer to it than AT_PIN, relative to its own weight or
 # to the largest multiplier, whichever is less; or than TOLD, relative to the largest multiplier, or
-# where pins move to the largest weight.
-AT_PIN = 1e-9
-TOLD = 64 * EPS
+# where pins move to the largest weight. Unpenalised terms then stand in the middle of what they may
+# be, and are off by that much in balance; in a gap beside a small objective a thousand times it.
+AT_PIN = 1e-12
+TOLD = 4 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
 # walks tell a multiplier from its bounds by.
 DUST = 1e-12
-# Where no multiplier exceeds this part of what moves f by a unit, the model is f = 0.
-NO_MODEL = 1e-10
 SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as small as nu squared
 # A start with nothing above it is known in closed form. It is taken where no other kink lies nearer
 # to the best constant than this, in units of the margin: with a nearer one it would lie far above
@@ -362,7 +361,7 @@ class KernelMachine(Problem):
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
         own = np.minimum(unit[:, None], (self.weight * self.slope_unit).T).T
-        alpha = swept(z[:n] * self.z_unit, unit, own, low, high)
+        alpha = swept(z[:n] * self.z_unit, DUST * own, own, low, high)
         free = self._tell(loss, alpha)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
@@ -781,17 +780,16 @@ def _term_stairs(term: Term) -> Staircases:
     return endless_tread()
 
 
-def swept(alpha: Floats, unit: Floats, own: Floats, low: Floats, high: Floats) -> Floats:
+def swept(alpha: Floats, none: Floats, own: Floats, low: Floats, high: Floats) -> Floats:
     """Multipliers between their outer pins, without the dust that round-off leaves of zeros.
 
-    `unit` measures the largest multiplier, `own` each of them: beside much smaller ones that of a
-    large weight is measured by the largest.
+    Where none of them exceeds `none`, there is no model. `own` measures each of them: beside much
+    smaller ones that of a large weight is measured by the largest.
     """
     size = np.abs(alpha)
     largest = size.max(axis=0, initial=0.0)
-    no_model = largest <= NO_MODEL * unit
     dust = DUST * np.minimum(own, largest)
-    np.copyto(dust, NO_MODEL * unit, where=no_model)
+    np.copyto(dust, none, where=np.all(size <= none, axis=0))
     out = np.clip(alpha, low, high)
     np.copyto(out, np.clip(0.0, low, high), where=size <= dust)
     return out

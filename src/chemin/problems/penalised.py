@@ -29,7 +29,7 @@ from ..kernels import BlockCoupling
 from .affine import MOVING, Affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
-from .machine import AT_PIN, DUST, NO_MODEL, TIED, Rows, best_constant, row_stairs, swept
+from .machine import AT_PIN, DUST, TIED, Rows, best_constant, row_stairs, swept
 from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import Bounds, Edges, Term
 
@@ -38,6 +38,7 @@ ABOVE = 1.01  # times the largest correlation: no coefficient moves from there o
 # What correlations are measured by along lambda1, as a part of what one multiplier adds to them:
 # coefficients may be large there, and what they add to the gap is their product.
 PULL = 0.1
+NO_MODEL = 1e-10  # of a margin: where no coefficient moves f by more along lambda2, f = 0
 UNSEEN = 1e-10  # part of its weight: a change of a multiplier that no certificate of its row sees
 CHUNK = 1024  # columns of R whose absolute values are formed at once
 
@@ -256,10 +257,10 @@ class Penalised(Problem):
         Along lambda1 a walk begins with all of them at their pins: a small model is one there, down
         to what walks leave of zeros in what it moves, margins or correlations.
         """
-        endless, unit = np.full(1, np.inf), np.ones(moved.shape[1])
+        endless, none = np.full(1, np.inf), np.full(moved.shape[1], NO_MODEL)
         if self.moves_first:
-            unit = (DUST / NO_MODEL) / np.maximum(1.0, lambda2 * self._stiffness)
-        return swept(moved, unit, _unit(moved), -endless, endless)
+            none = DUST / np.maximum(1.0, lambda2 * self._stiffness)
+        return swept(moved, none, _unit(moved), -endless, endless)
 
     def _named(self, first: Floats, second: Floats) -> tuple[Floats, dict[str, Floats]]:
         """lambda_ of solutions, and the other parameters."""
