@@ -7,10 +7,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import Lasso
 from sklearn.metrics import f1_score
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.svm import SVR
 
 import chemin.selection.family as family_module
 from chemin import PathLasso, PathSVC, PathSVR, lasso_path, nu_svr_path, svc_path, svr_path
+from chemin.datasets import make_sinexp
 from chemin.selection import CrossValidation, Family, Split
 
 
@@ -206,3 +208,14 @@ def test_stages_end_above_the_default_stop(monkeypatch):
     staged = PathSVC(gamma=1.0).fit(X, y)
     assert staged.curve_.range[0] > 2e-4 * staged.path_.start
     assert staged.curve_.interval[0] >= 10 * staged.curve_.range[0]
+
+
+def test_a_default_reaches_what_a_grid_does():
+    """Oracle: cross_val_score of SVR at values of C up to 1e4, on data that need a larger one."""
+    X, y = make_sinexp(200, 0)
+    model = PathSVR().fit(X, y)
+    for C in (1.0, 100.0, 1e3, 1e4):
+        score = cross_val_score(SVR(C=C, tol=1e-4), X, y, scoring="neg_mean_squared_error").mean()
+        assert model.curve_(1 / C) == pytest.approx(-score, rel=1e-3)
+        assert model.curve_.minimum < -score
+    assert model.curve_.is_inside(10.0) or model.curve_.range[0] <= 1e-8 * model.path_.start

@@ -683,6 +683,25 @@ class Trace:
             out[:, k] = z
         return self._advanced(out, t, move)
 
+    def within(self, moves: Ints, parts: Floats) -> Floats:
+        """z at parts of moves, given in order: one column for each of the parts, move by move."""
+        if self._small:
+            states = self._kept[moves]
+        else:
+            z, at, states = self.z_start, -1, np.empty((len(moves), len(self.z_start)))
+            nearest = np.searchsorted([made for made, _ in self._known], moves, side="right") - 1
+            for k, j in enumerate(moves.tolist()):
+                made, state = self._known[nearest[k]]
+                if made > at:
+                    z, at = state.copy(), made
+                self._leap(z, at, j)
+                states[k], at = z, j
+        out = np.repeat(states, parts.shape[1], axis=0)
+        for k, j in enumerate(moves.tolist()):
+            rows = slice(k * parts.shape[1], (k + 1) * parts.shape[1])
+            out[rows, self.moves.entries(j)] += self.moves.change(j, parts[k])
+        return out.T
+
     def _from_kept(self, t: Floats, move: Ints) -> Floats:
         """`solutions` from the states of all moves: on straight lines from each to the next."""
         ahead, length = t - self.t0[move], self.t1[move] - self.t0[move]
@@ -765,15 +784,6 @@ class Image:
     z: Floats  # before the block
     moved: Ints  # the variables that change in it
     so_far: Floats  # (moves of the block + 1, moved): by how much they have changed
-
-    def solutions(self, k: int, parts: Floats) -> Floats:
-        """z at parts of the k-th move of the block, one column each."""
-        z = self.z.copy()
-        z[self.moved] += self.so_far[k]
-        j = self.block.start + k
-        out = np.tile(z[:, None], len(parts))
-        out[self.moves.entries(j)] += self.moves.change(j, parts).T
-        return out
 
     def inside(self, k: int) -> Callable[[Floats], Floats]:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""

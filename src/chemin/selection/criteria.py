@@ -530,7 +530,8 @@ class Run:
         path, walks = self._walks()
         curve = self._curve(path, walks)
         while self._must_go_on(curve, path, walks):
-            path, walks = self._further(path, walks, _next_stop(curve))
+            stop = max(_next_stop(curve), DEEPEST * curve.path.start)
+            path, walks = self._further(path, walks, stop)
             curve = self._curve(path, walks)
         self._warn_of_end(path, walks, curve.range[0])
         self.family.remember(path)
@@ -604,7 +605,7 @@ class Run:
             return False
         low = curve.range[0]
         done = not path.complete or not all(walk.complete for walk in walks)
-        done |= not ONWARD * low >= (1 - SAME) * DEEPEST * curve.path.start
+        done |= low <= ARRIVED * DEEPEST * curve.path.start
         return (
             not done
             and not curve.is_inside(WELL_INSIDE, self.rise)
