@@ -267,7 +267,7 @@ class PathRidge(StandardizedEstimator):
     lambda_ : float
         The chosen value.
     scale_ : ndarray of shape (d,)
-        s.
+        s: what columns were divided by in the penalty.
     curve_ : Curve
         The criterion over all lambda.
     path_ : Path
@@ -330,7 +330,7 @@ class NonNegativeGarrote(LinearPathEstimator):
     lambda_ : float
         The chosen value.
     initial_ : ndarray of shape (d,)
-        a.
+        a: the first estimate.
     shrinkage_ : ndarray of shape (d,)
         c: `coef_` is c times a.
     curve_ : Curve
