@@ -99,7 +99,7 @@ class PathLasso(LinearPathEstimator):
         For choose="sparsest", in units of the loss; None: one standard error.
     start, stop : float or None
         The ends of the path in lambda; see `chemin.lasso_path`. Without a stop folds are walked on
-        until the minimum lies well inside.
+        until the minimum lies well inside, or to 0 where no events remain.
     n_jobs : int or None
         Threads for the folds.
     max_events : int or None
