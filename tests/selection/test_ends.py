@@ -11,7 +11,16 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVR
 
 import chemin.selection.family as family_module
-from chemin import PathLasso, PathSVC, PathSVR, lasso_path, nu_svr_path, svc_path, svr_path
+from chemin import (
+    NonNegativeGarrote,
+    PathLasso,
+    PathSVC,
+    PathSVR,
+    lasso_path,
+    nu_svr_path,
+    svc_path,
+    svr_path,
+)
 from chemin.datasets import make_sinexp
 from chemin.selection import CrossValidation, Family, Split
 
@@ -155,6 +164,27 @@ def test_a_smaller_stop_is_advised_where_events_lie_below():
     with pytest.warns(UserWarning, match="at the lower end of the range .* a smaller stop may do"):
         model = PathLasso(cv=3, stop=stop).fit(X, y)
     assert lasso_path(X, y).breakpoints.min() < stop and model.curve_.goes_on
+
+
+@pytest.mark.parametrize("model", [PathLasso, NonNegativeGarrote])
+@pytest.mark.parametrize("noise", [0.0, 0.01, 1.0])
+def test_a_minimum_below_the_last_event(model, noise):
+    """Oracle: the curve down to 0. Below its last event f still moves, straight to least squares,
+    and no warning would say so.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = X @ [1.0, 2.0, -1.0, 0.5, 3.0] + noise * rng.normal(size=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = model().fit(X, y)
+    whole = model(stop=0).fit(X, y)
+    assert found.lambda_ == pytest.approx(whole.lambda_, rel=1e-6, abs=1e-9 * whole.path_.start)
+    # Of nothing but round-off the minimum is no number to compare.
+    least = 1e-20 * np.var(y)
+    assert found.curve_.minimum == pytest.approx(whole.curve_.minimum, rel=1e-9, abs=least)
+    if noise == 0:
+        np.testing.assert_allclose(found.coef_, [1.0, 2.0, -1.0, 0.5, 3.0], rtol=1e-12)
 
 
 def test_goes_on():

@@ -99,7 +99,7 @@ class PathLasso(LinearPathEstimator):
         For choose="sparsest", in units of the loss; None: one standard error.
     start, stop : float or None
         The ends of the path in lambda; see `chemin.lasso_path`. Without a stop folds are walked on
-        until the minimum lies well inside.
+        until the minimum lies well inside, or to 0 where no events remain.
     n_jobs : int or None
         Threads for the folds.
     max_events : int or None
@@ -267,7 +267,7 @@ class PathRidge(StandardizedEstimator):
     lambda_ : float
         The chosen value.
     scale_ : ndarray of shape (d,)
-        s.
+        s: what columns were divided by in the penalty.
     curve_ : Curve
         The criterion over all lambda.
     path_ : Path
@@ -330,7 +330,7 @@ class NonNegativeGarrote(LinearPathEstimator):
     lambda_ : float
         The chosen value.
     initial_ : ndarray of shape (d,)
-        a.
+        a: the first estimate.
     shrinkage_ : ndarray of shape (d,)
         c: `coef_` is c times a.
     curve_ : Curve

@@ -533,6 +533,9 @@ class Run:
             stop = max(_next_stop(curve), DEEPEST * curve.path.start)
             path, walks = self._further(path, walks, stop)
             curve = self._curve(path, walks)
+        if self._moves_below(curve, path, walks):
+            path, walks = self._further(path, walks, 0.0)
+            curve = self._curve(path, walks)
         self._warn_of_end(path, walks, curve.range[0])
         self.family.remember(path)
         if not curve.at_lower_end:
@@ -610,6 +613,22 @@ class Run:
             not done
             and not curve.is_inside(WELL_INSIDE, self.rise)
             and self._goes_on(path, walks, low)
+        )
+
+    def _moves_below(self, curve: Curve, path: Path, walks: list[Walked]) -> bool:
+        """Whether a better value may lie below the end, where nothing happens but that f moves on,
+        straight to 0: from the lasso to least squares.
+        """
+        straight = path.parameter == "lambda" and not path.coordinate.inverse
+        if not (straight and self.family.walk_on) or path.problem.closed or path.stop > path.start:
+            return False
+        low = curve.range[0]
+        whole = path.complete and all(walk.complete for walk in walks)
+        return (
+            whole
+            and low > 0
+            and not curve.is_inside(WELL_INSIDE, self.rise)
+            and not self._goes_on(path, walks, low)
         )
 
     def _further(self, path: Path, walks: list[Walked], stop: float) -> tuple[Path, list[Walked]]:
