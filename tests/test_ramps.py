@@ -130,6 +130,19 @@ def test_events_between_which_t_does_not_change():
     assert_exact_at_events(expectile_path(X, y, sample_weight=weight, **options))
 
 
+def test_a_free_variable_meets_its_pin_where_its_equation_says_so():
+    """Oracle: the certificate. Far down its function is less precise than its residual: put at its
+    pin where the function ends, it left violations of 1e-7 on the way there.
+    """
+    rng = np.random.default_rng(806)
+    rng.integers(30, 160), rng.integers(1, 5), rng.choice(5)  # what was drawn for other data
+    X = rng.normal(size=(89, 2))
+    rng.choice(3), rng.integers(1, 4, 89), rng.uniform(size=89), rng.integers(0, 2)
+    rng.choice(4), rng.choice(5)
+    y = np.round(X[:, 0] + rng.normal(size=89) * rng.choice([0, 0.5, 2]), 1)
+    assert_never_wrong(expectile_path(X, y, tau=0.1, gamma=0.5, stop=1e-8))
+
+
 # ---------------------------------------------------------------------- a guard on crossings
 
 
