@@ -59,7 +59,7 @@ def test_copies_are_passed_together(walks, monkeypatch):
     assert_walked(fast)
     assert_same_path(fast, slow, X)
     down = max(walks, key=lambda walk: walk.passed)
-    assert down.passed > 20 and down.compiled >= 0.8 * down.passed
+    assert down.passed > 20 and down.compiled >= 0.7 * down.passed
 
 
 @pytest.mark.parametrize("tau", [0.1, 0.7])
@@ -71,7 +71,7 @@ def test_the_two_rows_of_an_expectile_change_sides_together(tau, walks, monkeypa
     assert_walked(fast)
     assert_same_path(fast, slow, X)
     down = max(walks, key=lambda walk: walk.passed)
-    assert down.passed > 20 and down.compiled >= 0.9 * down.passed
+    assert down.passed > 20 and down.compiled >= 0.7 * down.passed
 
 
 def test_pinned_slots_are_used_again(walks):
