@@ -458,6 +458,15 @@ def test_what_is_refused(y, options, message):
         laplacian_svc_path(X3, y, **options)
 
 
+def test_no_marker_means_that_all_are_labelled():
+    """Oracle: an interior-point solver with a loss for every point."""
+    X, y = make_moons(40, noise=0.1, random_state=0)
+    path = laplacian_svc_path(X, y, **OPTIONS)
+    s = path.at(0.1 * path.start)
+    theirs = least(*parts(X), y, s.lambda1, s.lambda2, s.mu)
+    assert s.objective == pytest.approx(theirs, rel=1e-6)
+
+
 def test_a_kernel_matrix_needs_a_graph():
     """Oracle: the message."""
     with pytest.raises(ValueError, match="graph must be given with kernel='precomputed'"):
