@@ -5,6 +5,7 @@ from importlib import metadata
 from pathlib import Path
 
 import matplotlib
+from docutils import nodes
 
 matplotlib.use("Agg")
 sys.path.insert(0, str(Path(__file__).parent))  # gallery_order
@@ -55,7 +56,15 @@ def inherited(app, what, name, obj, skip, options):
     return True if str(getattr(obj, "__module__", "")).startswith("sklearn.") else None
 
 
+def without_blank_ends(app, doctree):
+    """Examples end with a blank line, where doctest wants one; a page has no use for it."""
+    for block in doctree.findall(nodes.literal_block):
+        block.rawsource = block.astext().rstrip()
+        block.children = [nodes.Text(block.rawsource)]
+
+
 def setup(app):
+    app.connect("doctree-read", without_blank_ends)
     app.connect("autodoc-process-docstring", formulas, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", inherited)
 
@@ -89,7 +98,7 @@ html_css_files = ["chemin.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 4,  # more of them push the search into a second line
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],

@@ -139,7 +139,7 @@ def main():
     say(f"  path         {len(path)} events from λ = {path.start:.3g} to {path.stop:.2g}", end="")
     say(f", walked in {walked:.2f} s")
     say(f"  certificate  [bold]{verdict}[/] at all {len(proof.floor)} breakpoints and midpoints:")
-    say(f"               KKT violation at most {kkt:.0e}, relative gap at most {gap:.0e}\n")
+    say(f"               KKT violation at most {kkt:.1g}, relative gap at most {gap:.1g}\n")
 
     table = Table("", "errors", "hinge loss", "best λ", "solutions seen", "time", box=SIMPLE_HEAD)
     for column in table.columns[1:]:

@@ -45,8 +45,8 @@ print(f"best of the grid: {100 * model.curve_(grid).min():.2f} %")
 # The squared error is a parabola on each piece, so that its minimiser has a closed form.
 # ``choose="one_se"`` takes the strongest penalty within one standard error of it.
 
-X, y = load_diabetes(return_X_y=True, scaled=False)
-X = StandardScaler().fit_transform(X)
+X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+X = StandardScaler().set_output(transform="pandas").fit_transform(X)
 best, simple = PathLasso().fit(X, y), PathLasso(choose="one_se").fit(X, y)
 print(best.support_.sum(), "variables, and", simple.support_.sum(), "within one standard error")
 display = CurveDisplay.from_estimator(simple)

@@ -41,8 +41,8 @@ print(f"{wrong.min()} errors with {fewest} of {len(X)} terms, at lambda1 = {best
 fig, left = plt.subplots(figsize=(6, 3.6), layout="constrained")
 left.semilogx(values, terms, color="#1f6f8b", label="active terms")
 left.semilogx(values, wrong, color="#c1440e", label="errors")
-left.axvline(best, color="0.6", linewidth=1, linestyle=":")
-left.set(xlabel="lambda1", ylabel="of 400 points", xlim=(values.max(), values.min()))
+left.axvline(best, color="0.6", linewidth=1, linestyle=":", label="fewest errors and terms")
+left.set(xlabel="λ₁", ylabel="of 400 points", xlim=(values.max(), values.min()))
 _ = left.legend(frameon=False)
 
 # %%

@@ -26,15 +26,16 @@ paths = {
     "lasso": chemin.lasso_path(X, y, stop=0.3),
     "adaptive ridge": chemin.adaptive_ridge_path(X, y, start=100.0, stop=1e-3),
 }
-fig, axes = plt.subplots(2, 2, figsize=(9, 6), layout="constrained")
+fig, axes = plt.subplots(2, 2, figsize=(10, 6), layout="constrained")
 for ax, (name, path) in zip(axes.flat, paths.items()):
     values = np.geomspace(path.start, path.stop, 400)
-    ax.plot(values, path.coefficients(values)[0].T, lw=1.2)
+    lines = ax.plot(values, path.coefficients(values)[0].T, lw=1.2)
     symbol = "μ" if path.parameter == "mu" else "λ"
     ax.set(xscale="log", title=name, xlabel=symbol, ylim=(-900, 900))
     ax.invert_xaxis()
     ax.axhline(0.0, color="0.6", lw=0.6)
-_ = fig.supylabel("coefficients")
+fig.supylabel("coefficients")
+_ = fig.legend(lines, X.columns, loc="outside right center", frameon=False)
 
 # %%
 # Stepwise regression, with its tables

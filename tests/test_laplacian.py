@@ -138,21 +138,60 @@ def test_turns_meet_the_other_path():
     np.testing.assert_allclose(f, g, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["digits", "breast cancer"])
-@pytest.mark.parametrize("counts", [(14, 14), (3, 25)])
-def test_exact_on_real_data(name, counts):
-    """Oracle: the certificate."""
+SETS = ["moons 200", "moons 1000", "usps 2 5", "usps 1 7", "digits", "breast cancer"]
+BALANCED, UNBALANCED = (14, 14), (3, 25)  # 28 labels are 5 % of the breast cancer data
+
+
+def real(name, load_data):
+    """Points, their labels, and what makes the path."""
+    options = {"lambda2": 0.01, "mu": 0.1}
     if name == "digits":
         X, y = load_digits(return_X_y=True)
         some = np.isin(y, (3, 8))
-        X, y = X[some][:250] / 16, (y[some] == 8)[:250]
-    else:
+        return X[some] / 16, (y[some] == 8).astype(int), options
+    if name == "breast cancer":
         X, y = load_breast_cancer(return_X_y=True)
-        X, y = scale(X)[:250], y[:250]
-    path = laplacian_svc_path(X, partly(y, counts), lambda2=0.01, mu=0.1, stop=0.01)
+        return scale(X), y, options
+    kind, *rest = name.split()
+    if kind == "moons":
+        X, y = make_moons(int(rest[0]), noise=0.1, random_state=0)
+        return X, y, OPTIONS
+    data, (a, b) = load_data("usps_train"), map(int, rest)
+    some = np.flatnonzero(np.isin(data.target, (a, b)))
+    some = np.random.default_rng(0).permutation(some)[: {2: 847, 1: 954}[a]]
+    y = (data.target[some] == b).astype(int)
+    return data.data[some], y, {"gamma": 1 / 200, "lambda2": 0.001, "mu": 0.1}
+
+
+def assert_exact_both_ways(X, y, options, stop):
+    path = laplacian_svc_path(X, y, stop=stop, **options)
     assert path.complete
     assert_walked(path, n_random=50)
     assert_walked(path.turn("lambda2", at=0.2 * path.start), n_random=50)
+    rho = options["mu"] / options["lambda2"]
+    held = {k: v for k, v in options.items() if k == "gamma"} | {"rho": rho}
+    other = laplacian_svc_path(X, y, along="lambda2", lambda1=0.05, **held)
+    assert other.complete
+    assert_walked(other, n_random=50)
+    assert_walked(other.turn("lambda1", at=0.2 * other.start), n_random=50)
+
+
+@pytest.mark.parametrize("name", SETS[2:])
+@pytest.mark.parametrize("counts", [BALANCED, UNBALANCED])
+def test_exact_on_real_data(load_data, name, counts):
+    """Oracle: the certificate."""
+    X, y, options = real(name, load_data)
+    assert_exact_both_ways(X[:250], partly(y[:250], counts), options, stop=0.01)
+
+
+@pytest.mark.parametrize(
+    "name", SETS[:2] + [pytest.param(name, marks=pytest.mark.stress) for name in SETS[2:]]
+)
+@pytest.mark.parametrize("counts", [BALANCED, UNBALANCED])
+def test_exact_on_whole_sets(load_data, name, counts):
+    """Oracle: the certificate. As many points as in the paper's tables, and all of the others."""
+    X, y, options = real(name, load_data)
+    assert_exact_both_ways(X, partly(y, counts), options, stop=None)
 
 
 def test_duplicated_points():
@@ -287,6 +326,18 @@ def test_solutions_have_their_parameters():
     s = path.at(0.1 * path.start)
     assert (s.lambda1, s.rho) == (0.07, 50.0)
     assert s.mu == pytest.approx(50.0 * s.lambda2) and s.lambda_ == s.lambda2
+
+
+@pytest.mark.parametrize("rho", [1e2, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("counts", [(2, 20), (9, 1)])
+def test_starts_where_something_happens(counts, rho):
+    """Oracle: the definition. At the start along lambda2 is an event, however strong the graph is
+    and however far above it the walk began."""
+    X, y = moons(60, counts)
+    path = laplacian_svc_path(X, y, along="lambda2", gamma=2.0, rho=rho, lambda1=0.05)
+    assert path.complete and path.n_events > 0
+    assert path.breakpoints[0] == pytest.approx(path.start, rel=1e-9)
+    assert path.at(0.5 * path.start).support.size > 0
 
 
 def test_sparse_at_first():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chemin import nu_svr_path, one_class_path, svc_path, svr_path
-from chemin.engine import blocked, rescue
+from chemin.engine import blocked, rescue, trace
 from contract import assert_exact
 from test_engines import assert_same_path, in_both
 
@@ -130,3 +130,25 @@ def test_an_inverse_that_is_no_number(calls, monkeypatch):
     path = svc_path(X + 0.1 * np.random.default_rng(0).random(X.shape), y, gamma=0.2)
     assert path.complete and len(spoilt) == 3
     assert_exact(path)
+
+
+@pytest.mark.parametrize("along", ["epsilon", "nu"])
+def test_moves_before_the_start_are_judged_together(along, monkeypatch):
+    """Of a tie in which multipliers are handed between copies. Oracle: one move at a time; and a
+    count, so that there were several to judge.
+    """
+    X, y = one_hot(60)
+    function = svr_path if along == "epsilon" else nu_svr_path
+    judged, happens = [], trace.Recorder._happens
+
+    def noted(self, t0, *args):
+        judged.append(len(t0))
+        return happens(self, t0, *args)
+
+    monkeypatch.setattr(trace.Recorder, "_happens", noted)
+    together = function(X, y, kernel="linear", along=along, lambda_=10.0)
+    assert max(judged) > 1
+    monkeypatch.setattr(trace, "JUDGED", 1)
+    singly = function(X, y, kernel="linear", along=along, lambda_=10.0)
+    assert together.start == singly.start
+    np.testing.assert_array_equal(together.events, singly.events)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chemin import expectile_path, quadratic_svc_path, quadratic_svr_path
-from chemin.engine import ramps
+from chemin.engine import crossing, ramps
 from contract import CASES, assert_walked, make_data, make_tied
 from test_engines import assert_same_path, in_both
 
@@ -114,3 +114,89 @@ def test_events_between_which_t_does_not_change():
     weight = rng.integers(1, 4, 30).astype(float)
     options = {"tau": 0.1, "gamma": 0.5, "intercept": False, "stop": 1e-8}
     assert_exact_at_events(expectile_path(X, y, sample_weight=weight, **options))
+
+
+# ---------------------------------------------------------------------- a guard on crossings
+
+
+def labels(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
+
+
+def huber(n=60):
+    X, y = labels(n)
+    return quadratic_svc_path(X, y, rho=1.1, h=0.2, gamma=0.3)
+
+
+def assert_never_wrong(path):
+    """What a path has is exact, however densely one looks."""
+    if len(path):
+        assert path.certificate(path.breakpoints).exact.all()
+        assert path.certificate(np.geomspace(path.stop, path.start, 2000)).exact.all()
+
+
+class Misled:
+    """The compiled loop, told wrong residuals now and then: it steps over crossings."""
+
+    def __init__(self, core, off):
+        self.core, self.off, self.blocks = core, off, 0
+
+    def __getattr__(self, name):
+        return getattr(self.core, name)
+
+    def see(self, z, h, *widths):
+        self.blocks += 1
+        self.core.see(z, h + (self.off if self.blocks % 3 == 0 else 0.0), *widths)
+
+
+@pytest.mark.parametrize("off", [-1e-3, 1e-6, 1e-3, 1e-1])
+def test_a_loop_that_is_misled_is_found_out(off, monkeypatch):
+    """Oracles: the same walk with a loop that is not, and the certificate at 2000 values."""
+    plain, made, loops = huber(), ramps.RampWalker.__init__, []
+
+    def misled(self, *args):
+        made(self, *args)
+        self.core = Misled(self.core, off)
+        loops.append(self.core)
+
+    monkeypatch.setattr(ramps.RampWalker, "__init__", misled)
+    path = huber()
+    assert path.complete and sum(loop.blocks for loop in loops) > 30
+    np.testing.assert_allclose(path.breakpoints, plain.breakpoints, rtol=1e-11)
+    assert_never_wrong(path)
+
+
+def bound_without_negative_poles(C, q, end):
+    """A bound that is none: what makes a function fall faster and faster is left out."""
+    return np.maximum(C, 0.0).sum(axis=1)
+
+
+def twice_as_far(safe):
+    return staticmethod(lambda *args: 2.0 * safe(*args))
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("mutation", ["no bound", "twice as far", "one is overlooked"])
+def test_a_search_that_steps_over_is_found_out(mutation, engine, monkeypatch):
+    """Oracle: the certificate. With a search that steps over crossings a path is not complete, and
+    what there is of it is exact.
+    """
+    call, safe = crossing.Search.__call__, crossing.Search._safe
+
+    def overlooking(self, gaps, *rest):
+        gaps[:, 7] = np.inf
+        return call(self, gaps, *rest)
+
+    if mutation == "no bound":
+        monkeypatch.setattr(crossing, "lowest_curvature", bound_without_negative_poles)
+    elif mutation == "twice as far":
+        monkeypatch.setattr(crossing.Search, "_safe", twice_as_far(safe))
+    else:
+        monkeypatch.setattr(crossing.Search, "__call__", overlooking)
+    monkeypatch.setenv("CHEMIN_ENGINE", engine)
+    monkeypatch.setattr(ramps.RampWalker, "regular", lambda self, way: False)
+    path = huber()
+    assert not path.complete and "stepped over a crossing" in path.reason
+    assert_never_wrong(path)

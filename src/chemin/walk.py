@@ -121,6 +121,7 @@ def walk_path(
     check_psd: bool = False,
     gram: Any = None,
     onward: Any = None,
+    reach: float | None = None,
 ) -> Path:
     """Walk the path of one problem.
 
@@ -140,6 +141,8 @@ def walk_path(
         the lasso: that of the centred columns.
     onward : tuple or None
         What `Path.state` gave of a path of the same problem: the walk carries on there.
+    reach : float or None
+        Without a stop the walk ends at this part of the start; None: where paths do by default.
     """
     start, stop = check_walk(name, spec, {"start": start, "stop": stop, "max_events": max_events})
     if data.kernel is None:
@@ -164,6 +167,7 @@ def walk_path(
         return Path(problem, trace, data)
     if onward is None:
         walk = partial(follow, problem.system, problem.start(start), begin=begin)
+        walk = walk if reach is None else partial(walk, reach=reach)
     else:
         walk = partial(carry_on, problem.system, *onward)
     try:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -111,6 +111,19 @@ def test_stop_at_a_target():
     curve = Validation(*own, target=target)(again)
     assert curve.minimum <= target
     assert curve.path.stop > full.path.stop
+
+
+@pytest.mark.parametrize("seed", [7, 10, 17])
+def test_no_choice_on_the_jump_at_the_start(seed):
+    """Oracle: predictions. One term tells these classes apart; the start itself has none."""
+    X, y = make_blobs(80, centers=[[0, 0], [3, 3]], cluster_std=0.7, random_state=seed)
+    labels = np.full(80, -1)
+    for c in (0, 1):
+        labels[np.flatnonzero(y == c)[:4]] = c
+    model = SparseLaplacianSVC(gamma=0.5, tolerance=0.1).fit(X, labels, validation=(X, y))
+    error = 1.0 - model.score(X, y)
+    assert error == pytest.approx(model.curve_(model.lambda1_), abs=1e-12)
+    assert error <= model.curve_.minimum + 0.1 + 1e-12
 
 
 def test_validation_is_not_for_graphs_alone():

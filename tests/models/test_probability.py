@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import brier_score_loss, log_loss
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -38,6 +38,26 @@ def test_as_good_as_scikit_learns(cancer, method):
     if method == "sigmoid":
         np.testing.assert_allclose(p, q, atol=2e-3)
         assert log_loss(y_test, p) <= 1.02 * log_loss(y_test, q)
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_as_good_on_noisy_labels(load_data, method):
+    """Oracle: Brier score and reliability (ten groups of equal size) of CalibratedClassifierCV with
+    one SVC at the same C, on german_numer_scale: within a fiftieth of it, and a hundredth.
+    """
+    data = load_data("german_numer_scale")
+    X, y = data.data, (data.target == data.target.max()).astype(int)
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
+    model = PathSVC(probability=method).fit(X, y)
+    svc = SVC(C=model.C_)
+    theirs = CalibratedClassifierCV(svc, method=method, cv=5, ensemble=False).fit(X, y)
+    p, q = (m.predict_proba(X_test)[:, 1] for m in (model, theirs))
+    assert brier_score_loss(y_test, p) <= 1.02 * brier_score_loss(y_test, q)
+    ours, expected = (
+        sum(abs(each[k].sum() - y_test[k].sum()) for k in np.array_split(np.argsort(each), 10))
+        for each in (p, q)
+    )
+    assert ours <= expected + 0.01 * len(y_test)
 
 
 def test_f_of_rows_left_out(cancer):

@@ -11,6 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
+import chemin.models.search as search_module
+import chemin.selection.family as family_module
 from chemin import Between, PathLasso, PathNuSVR, PathSearchCV, PathSVC, PathSVR
 from chemin.kernels import RBF, Bilinear, Distances, Gaussian, Linear, Spectrum
 from chemin.selection import LeaveOneOut
@@ -115,6 +117,49 @@ def test_a_continuous_range(data):
     assert search.best_score_ == pytest.approx(expected, rel=1e-6)
     means = search.cv_results_["mean_test_score"]
     assert search.best_score_ == np.nanmax(means)
+
+
+@pytest.mark.parametrize("large", [50, 10_000])
+def test_the_short_form_is_as_good_as_its_values(monkeypatch, large):
+    """Oracle: PathSVC at each of the widths by itself. Whatever the race gives up, the choice is
+    within one standard error of the best of them.
+    """
+    monkeypatch.setattr(family_module, "LARGE", large)
+    X, y = make_classification(120, 6, flip_y=0.1, random_state=3)
+    model = PathSVC(gamma="path", cv=4).fit(X, y)
+    results = model.search_.cv_results_
+    widths = [p["gamma"] for p in results["params"]]
+    alone = [PathSVC(gamma=g, cv=4).fit(X, y).curve_ for g in widths]
+    for curve, own, score in zip(model.search_.curves_, alone, results["mean_test_score"]):
+        if curve is not None:
+            assert 1 - score == pytest.approx(own.minimum, abs=1e-12)
+    best = min(curve.minimum for curve in alone)
+    error = model.curve_.standard_error(model.lambda_)
+    assert model.curve_.minimum <= best + error
+    given_up = [g for g, curve in zip(widths[:5], model.search_.curves_) if curve is None]
+    assert len(model.search_.curves_) == 8 and 0 < len(given_up) < 5
+
+
+def test_what_lies_beyond_is_not_walked(monkeypatch):
+    """Oracle: a list of the same values, all walked. gamma = 100 is given up, and so gamma = 1e5 is
+    left out; gamma = 1e-4, nearly linear, is not given up, and gamma = 1e-7 is looked at.
+    """
+    X, y = make_classification(120, 6, flip_y=0.1, random_state=3)
+    between, walked = Between(1e-7, 1e5, 5, 0), []
+    enter = search_module._State.enter
+
+    def counted(state, params):
+        walked.append(params["gamma"])
+        return enter(state, params)
+
+    monkeypatch.setattr(search_module._State, "enter", counted)
+    search = PathSearchCV(PathSVC(), {"gamma": between, "coef0": [0.0]}, cv=3).fit(X, y)
+    given_up = {
+        p["gamma"] for p, c in zip(search.cv_results_["params"], search.curves_) if c is None
+    }
+    assert set(between.values()) - set(walked) == {between.high} < given_up
+    listed = PathSearchCV(PathSVC(), {"gamma": list(between.values())}, cv=3).fit(X, y)
+    assert len(walked) == 4 + 5 and listed.best_score_ == search.best_score_
 
 
 def test_a_sampler(data):

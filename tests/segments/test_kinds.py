@@ -206,6 +206,17 @@ def test_roots_of_polynomials():
     np.testing.assert_allclose(chebyshev.evaluate(rows, x), by_product, atol=1e-12)
 
 
+@pytest.mark.parametrize("width", [1.0, 0.7, 0.5, 0.2, 0.03, 1e-3])
+def test_coefficients_on_a_part_are_bounded(width):
+    """Oracle: coefficients on parts anywhere, the ends included, from values at 40 places."""
+    bounds = chebyshev.narrowed(16, int(chebyshev.halvings(np.array([width]))[0]))
+    for first in np.linspace(0.0, 1.0 - width, 23):
+        x = 2.0 * (first + width * chebyshev.nodes(40)) - 1.0
+        found = chebyshev.fit(np.polynomial.chebyshev.chebvander(x, 15).T)
+        assert np.all(np.abs(found[:, :16]) <= bounds + 1e-13)
+        assert np.all(np.abs(found[:, 16:]) <= 1e-13)
+
+
 # ---------------------------------------------------------------------- moves of another kind
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
-from sklearn.linear_model import LassoCV, LinearRegression
+from sklearn.linear_model import LassoCV, LassoLarsCV, LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
-from chemin import lasso_path, svc_path, svr_path
+from chemin import PathLasso, lasso_path, svc_path, svr_path
 from chemin.segments import Coordinate
 from chemin.selection import CrossValidation, Curve, Family
 from chemin.selection.piecewise import Piecewise
@@ -126,6 +126,27 @@ def test_lasso_cv_finds_no_less(diabetes, cv):
     theirs = model.mse_path_[inside]
     np.testing.assert_allclose(curve.per_fold(lams[inside]).T, theirs, rtol=1e-6)
     assert curve.minimum <= theirs.mean(axis=1).min() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("shape", [(442, 10), (300, 60), (60, 200)], ids=["long", "tall", "wide"])
+def test_lasso_chooses_between_the_alphas_of_others(diabetes, shape):
+    """Oracle: LassoCV on a fine grid, LassoLarsCV at the breakpoints of all folds. Their choices
+    are one step of their grids away at the most.
+    """
+    X, y = diabetes
+    if shape != X.shape:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=shape)
+        y = X[:, :8] @ rng.normal(size=8) + rng.normal(size=shape[0])
+    folds = list(KFold(5).split(X))
+    stop = 1e-3 * lasso_path(X, y).start
+    alpha = PathLasso(cv=folds, stop=stop).fit(X, y).alpha_
+    grid = LassoCV(cv=folds, alphas=150, tol=1e-6, max_iter=100_000).fit(X, y)
+    lars = LassoLarsCV(cv=folds, max_n_alphas=100_000).fit(X, y)
+    for theirs, known in ((grid.alpha_, grid.alphas_), (lars.alpha_, lars.cv_alphas_)):
+        known = np.unique(known)
+        k = int(np.argmin(np.abs(known - theirs)))
+        assert known[max(k - 1, 0)] <= alpha <= known[min(k + 1, len(known) - 1)]
 
 
 # ---------------------------------------------------------------------- made by hand

@@ -4,11 +4,24 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import Lasso
 from sklearn.metrics import f1_score
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.svm import SVR
 
-from chemin import PathLasso, PathSVC, lasso_path, nu_svr_path, svc_path, svr_path
+import chemin.selection.family as family_module
+from chemin import (
+    NonNegativeGarrote,
+    PathLasso,
+    PathSVC,
+    PathSVR,
+    lasso_path,
+    nu_svr_path,
+    svc_path,
+    svr_path,
+)
+from chemin.datasets import make_sinexp
 from chemin.selection import CrossValidation, Family, Split
 
 
@@ -153,6 +166,27 @@ def test_a_smaller_stop_is_advised_where_events_lie_below():
     assert lasso_path(X, y).breakpoints.min() < stop and model.curve_.goes_on
 
 
+@pytest.mark.parametrize("model", [PathLasso, NonNegativeGarrote])
+@pytest.mark.parametrize("noise", [0.0, 0.01, 1.0])
+def test_a_minimum_below_the_last_event(model, noise):
+    """Oracle: the curve down to 0. Below its last event f still moves, straight to least squares,
+    and no warning would say so.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = X @ [1.0, 2.0, -1.0, 0.5, 3.0] + noise * rng.normal(size=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = model().fit(X, y)
+    whole = model(stop=0).fit(X, y)
+    assert found.lambda_ == pytest.approx(whole.lambda_, rel=1e-6, abs=1e-9 * whole.path_.start)
+    # Of nothing but round-off the minimum is no number to compare.
+    least = 1e-20 * np.var(y)
+    assert found.curve_.minimum == pytest.approx(whole.curve_.minimum, rel=1e-9, abs=least)
+    if noise == 0:
+        np.testing.assert_allclose(found.coef_, [1.0, 2.0, -1.0, 0.5, 3.0], rtol=1e-12)
+
+
 def test_goes_on():
     """Oracle: the same walk, made to go further."""
     X, y = noise(0, 30, 4)
@@ -170,3 +204,48 @@ def test_a_minimum_at_the_lower_end_of_a_cost_path(ends):
     family = Family(svc_path, X, y, along="cost", kernel="linear", **ends)
     curve = CrossValidation(2)(family)
     assert curve.range[0] >= 1e-4
+
+
+@pytest.mark.parametrize(
+    "model", [PathSVC(), PathSVC(class_weight="balanced"), PathSVR(epsilon=0.3)]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_large_problems_are_walked_in_stages(monkeypatch, model, seed):
+    """Oracle: the curve of the whole range, walked at once to where the stages ended, and the rule
+    by which they end.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(90, 3))
+    y = X[:, 0] ** 2 + X[:, 1] + 0.7 * rng.normal(size=90)
+    y = np.where(y > 0.8, 1, 0) if isinstance(model, PathSVC) else y
+    monkeypatch.setattr(family_module, "LARGE", 50)
+    staged = clone(model).fit(X, y)
+    low, high = staged.curve_.range
+    whole = clone(model).set_params(stop=low).fit(X, y)
+    values = np.geomspace(low * (1 + 1e-9), high, 300)
+    np.testing.assert_allclose(staged.curve_(values), whole.curve_(values), rtol=1e-8, atol=1e-12)
+    assert staged.lambda_ == pytest.approx(whole.lambda_, rel=1e-8)
+    assert staged.path_.stop == pytest.approx(low) and staged.path_.complete
+    assert staged.curve_.is_inside(10.0) or not staged.path_.goes_on
+
+
+def test_stages_end_above_the_default_stop(monkeypatch):
+    """Oracle: noise on the labels, which the smallest lambdas fit; a minimum far above them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = (X[:, 0] + 1.5 * rng.normal(size=120) > 0).astype(int)
+    monkeypatch.setattr(family_module, "LARGE", 50)
+    staged = PathSVC(gamma=1.0).fit(X, y)
+    assert staged.curve_.range[0] > 2e-4 * staged.path_.start
+    assert staged.curve_.interval[0] >= 10 * staged.curve_.range[0]
+
+
+def test_a_default_reaches_what_a_grid_does():
+    """Oracle: cross_val_score of SVR at values of C up to 1e4, on data that need a larger one."""
+    X, y = make_sinexp(200, 0)
+    model = PathSVR().fit(X, y)
+    for C in (1.0, 100.0, 1e3, 1e4):
+        score = cross_val_score(SVR(C=C, tol=1e-4), X, y, scoring="neg_mean_squared_error").mean()
+        assert model.curve_(1 / C) == pytest.approx(-score, rel=1e-3)
+        assert model.curve_.minimum < -score
+    assert model.curve_.is_inside(10.0) or model.curve_.range[0] <= 1e-8 * model.path_.start

@@ -159,6 +159,32 @@ def test_friedman():
     assert found.criterion < 0.1 * found.criterion_before
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_relevances_of_noise_come_last_where_y_is_noisy(seed):
+    """Oracle: friedman1 with noise of standard deviation 1, in which the fifth feature is linear:
+    its width is large, as those of noise are, and its relevance is not.
+    """
+    X, y = make_friedman1(200, noise=1.0, random_state=seed)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    found = tune_widths(svr_path, X, y, 5, epsilon=0.1, gammas=[0.015, 0.05], max_iter=25)
+    assert found.relevances[:5].min() > 1.2 * found.relevances[5:].max()
+    assert found.criterion < 0.5 * found.criterion_before
+
+
+@pytest.mark.parametrize("model, loss", [(svr_path, "squared"), (svc_path, "logistic")])
+def test_relevances_are_slopes(model, loss):
+    """Oracle: central differences of f at all rows, for one standard deviation."""
+    X, y = made(30, d=3)
+    X *= [1.0, 10.0, 0.1]
+    y = y > 0 if model is svc_path else y
+    found = tune_widths(model, X, y, 2, loss=loss, max_iter=3, gammas=[0.05])
+    step, f = 1e-5, lambda X: found.path.decision_function(X / found.widths, found.lambda_)
+    for j, unit in enumerate(X.std(axis=0)):
+        e = step * unit * np.eye(3)[j]
+        slope = (f(X + e) - f(X - e)) / (2 * step)
+        assert found.relevances[j] == pytest.approx(np.sqrt(np.mean(slope**2)), rel=1e-5)
+
+
 def test_bad_input_is_named():
     """Oracle: the message names the argument, what came and what was expected."""
     X, y = made()

@@ -91,6 +91,20 @@ def test_a_smooth_function_on_finer_knots():
     np.testing.assert_allclose((f + g * 2.0)(u), f(u) + 2 * g(u), atol=1e-11)
 
 
+def test_a_sum_of_functions_of_many_kinds():
+    """Oracle: each function on its own, wherever one of them has a piece; bends of any degree."""
+    rng = np.random.default_rng(3)
+    functions = []
+    for columns in (0, 1, 5, 12, 16):
+        knots = np.concatenate([[0.0], np.sort(rng.uniform(0, 10, 30)), [10.0]])
+        fall = 3.0 ** -np.arange(columns)
+        bend = fall * rng.normal(size=(31, columns))
+        functions.append(Piecewise(knots, *rng.normal(size=(2, 31)), bend))
+    u = rng.uniform(0, 10, 2000)
+    expected = np.sum([f(u) for f in functions], axis=0)
+    np.testing.assert_allclose(total(functions)(u), expected, rtol=0, atol=1e-14 * 50)
+
+
 def test_assemble_takes_pieces_in_any_order_and_direction():
     """Oracle: the function from left to right."""
     knots, left = np.array([0.0, 1.0, 3.0, 4.0]), np.array([5.0, 2.0, 1.0])

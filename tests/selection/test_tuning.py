@@ -199,6 +199,30 @@ def test_weight_decay_of_a_small_network():
     assert found.descent.converged and found.criterion < found.descent.criterion[0]
 
 
+def test_of_several_minima_of_training_the_one_that_gains_is_followed():
+    """Oracle: the criterion at the start, and the gradient at the end. Training minimises
+    (b^2 - 1)^2 / 4 - lambda b, with two minima while |lambda| < 0.38: a long step loses the one
+    that descents came from, and finds nothing where it leads.
+    """
+    training = SmoothCriterion(
+        value=lambda p, b: float(0.25 * np.sum((b**2 - 1) ** 2) - p @ b),
+        gradient=lambda p, b: b * (b**2 - 1) - p,
+        hessian_product=lambda p, b, v: (3 * b**2 - 1) * v,
+        pull_back=lambda p, a, b: -a,
+        size=1,
+    )
+    asked = []
+
+    def selection(p, b):
+        asked.append(float(p[0]))
+        return 5.0 * float((b[0] + 0.8) ** 2), 10.0 * (b + 0.8)
+
+    found = tune(training, selection, [-0.6])
+    assert max(asked) > 0.385  # beyond the fold only the other minimum is left
+    assert found.descent.converged and found.criterion < 1e-8
+    np.testing.assert_allclose(found.solutions[0], -0.8, atol=1e-4)
+
+
 # ---------------------------------------------------------------------- hard cases, bad input
 
 

@@ -91,7 +91,7 @@ cdef class Ramps(System):
         double t0, sized, norm, step, top, spent, reach, there
         double[:, ::1] R, H, G_FF, V, X, acted, bends, C, weight, work
         double[::1] soft, root_soft, q, z, h, tolerance, blur, lin, c, y, x, off, spare, lately
-        double[::1] alpha, beta, theta, d, e, near, shape, old_z
+        double[::1] alpha, beta, theta, d, e, near, shape, old_z, old_h
         double[:, ::1] Q, place
         Py_ssize_t[::1] stair, owner, everyone
         Py_ssize_t[::1] slot_of
@@ -107,7 +107,7 @@ cdef class Ramps(System):
         self.soft = np.ascontiguousarray(system.soft, dtype=np.float64)
         self.root_soft, self.q = np.sqrt(self.soft), np.ascontiguousarray(system.q)
         self.everyone = np.arange(n)
-        self.z, self.h, self.old_z, self.tolerance, self.blur = np.zeros((5, n))
+        self.z, self.h, self.old_z, self.old_h, self.tolerance, self.blur = np.zeros((6, n))
         self.lin, self.lately = np.zeros((2, n))
         self.place = np.zeros((2, n))
         self.acted, self.bends = np.zeros((MOST + 1, n)), np.zeros((MOST, n))
@@ -154,6 +154,11 @@ cdef class Ramps(System):
         self.z, self.h = np.array(z), np.array(h)
         self.tolerance, self.blur = np.array(tolerance), np.array(blur)
         self.sized = self.t
+
+    @property
+    def residuals(self):
+        """h, as the walk has it."""
+        return np.array(self.h)
 
     @property
     def corner(self):
@@ -633,27 +638,32 @@ cdef class Ramps(System):
                     self.z[i] += self.x[s]
             if held < 0:
                 code = self._meets()
-        if code == GOES_ON and not self._inside():
+        if code == GOES_ON:
+            memcpy(&self.old_h[0], &self.h[0], self.N * sizeof(double))
+            for i in range(self.N):
+                if self.stair[i] % 2 == 1:
+                    self.h[i] += step * self.lin[i]
+                    for j in range(self.k):
+                        self.h[i] += self.shape[j] * self.bends[j, i]
+            if self._inside():
+                return GOES_ON
+            memcpy(&self.h[0], &self.old_h[0], self.N * sizeof(double))
             code = LEFT
-        if code != GOES_ON:
-            self.t = before
-            memcpy(&self.z[0], &self.old_z[0], self.N * sizeof(double))
-            return code
-        for i in range(self.N):
-            if self.stair[i] % 2 == 1:
-                self.h[i] += step * self.lin[i]
-                for j in range(self.k):
-                    self.h[i] += self.shape[j] * self.bends[j, i]
-        return GOES_ON
+        self.t = before
+        memcpy(&self.z[0], &self.old_z[0], self.N * sizeof(double))
+        return code
 
     cdef bint _inside(self) noexcept nogil:
-        """Whether no other free variable is beyond a pin: where G_FF + t D is nearly singular the
-        correction at the end of a move may put one there, though no crossing was stepped over.
+        """Whether no other variable is beyond the end of its stair.
+
+        Where G_FF + t D is nearly singular the correction at the end of a move may put a free one
+        there, though no crossing was stepped over. One that is held is there if one was.
         """
-        cdef Py_ssize_t i, s
-        for s in range(self.ns):
-            i = self.owner[s]
-            if i >= 0 and i != self.who and self._nearest(i) < 0.0:
+        cdef Py_ssize_t i
+        cdef double spare
+        for i in range(self.N):
+            spare = 0.0 if self.stair[i] % 2 == 0 else REALLY * self.tolerance[i]
+            if i != self.who and self._nearest(i) < -spare:
                 return False
         return True
 

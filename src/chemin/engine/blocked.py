@@ -177,9 +177,14 @@ class BlockWalker:
         self.core.wary_from_the_start, self.core.careful = blocks > 0, blocks > 0 and afresh
 
     def holds(self) -> bool:
-        """Whether residuals have stayed on their stairs through the block."""
+        """Whether residuals have stayed on their stairs through the block.
+
+        Coefficients with a penalty have no box, and what is off adds its product with them to the
+        gap: their blocks are not kept bent.
+        """
         core = self.core
-        most = tol.BENT if core.careful and self.length <= SHORTEST else 1.0
+        bends = core.careful and self.length <= SHORTEST and self.system.coupling.semidefinite
+        most = tol.BENT if bends else 1.0
         return bool(core.off_treads <= most and core.off_pins <= most)  # no number is not
 
     def unwatched(self, watched: Ints) -> Ints:

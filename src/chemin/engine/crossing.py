@@ -27,12 +27,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..problems.staircase import Floats, Mask
+from .reasons import Reason, StuckError
 from .reference import Move
-from .tolerances import CLOSE
+from .tolerances import CLOSE, VANISHING
 
 MOST = 100  # steps of one search; it has converged quadratically long before
 NEAREST = 4  # functions looked at together once each has made a step,
 PATIENT = 20  # for so many steps; then all of them are, since none may come to zero at all
+PARTS = np.array([0.25, 0.5, 0.75, 1.0])  # of a move, at which all functions are looked at
 FURTHER = 4.0  # times what is known to be safe: the E of another try
 
 
@@ -67,6 +69,7 @@ class Search:
         weight = np.where(side == 0, 1.0, -1.0)[:, None] * bends[k][:, rising]
         place, done = self._first(value, slope, weight, near[rising], reach)
         first = float(place.min(initial=np.inf))
+        self._check(value, slope, weight, near[rising], min(first, reach))
         blocking = np.zeros(gaps.shape, dtype=bool)
         if first >= reach:
             return np.inf, blocking
@@ -99,6 +102,18 @@ class Search:
         known = done.copy()
         known[some] = True
         return np.where(known, place, np.inf), done
+
+    @staticmethod
+    def _check(value: Floats, slope: Floats, weight: Floats, near: Floats, end: float) -> None:
+        """No function may be below zero up to `end`, but for round-off: bounds prove it, and what
+        the functions themselves are on the way must not say otherwise.
+        """
+        for s in end * PARTS:
+            bend = s * s / (1.0 - s * near)
+            f, size = value + s * slope + weight @ bend, value + s * np.abs(slope)
+            below = -f - VANISHING * (size + np.abs(weight) @ bend)
+            if np.any(below > 0):
+                raise StuckError(Reason.OVER(float(below.max())))
 
     @staticmethod
     def _safe(

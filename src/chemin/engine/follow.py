@@ -34,6 +34,9 @@ CAREFUL = 600  # variables: a second walk by the reference takes seconds at the 
 ABOVE = 2.0  # times a stop above the start: a walk down to it begins there
 POLISH = 4  # passes; one takes away all but EPS of what is off
 DEFAULT_RANGE = 1e-4  # of the start: where a path stops by default
+# Of a bound on the start: one look at a time until it is known where the path starts. Few variables
+# are free there, and the walk begins again at no cost.
+GLANCE, GLANCES, SHOWN = 1e-2, 6, 2  # of paths on which nothing happens: so many are shown
 FAILURES = (WalkEnd, np.linalg.LinAlgError)  # of walks: what has been walked is kept
 
 
@@ -195,17 +198,18 @@ def follow_here(
     *,
     begin: float | None = None,
     stop: float | None = None,
+    reach: float = DEFAULT_RANGE,
     max_events: int | None = None,
     verbose: int = 0,
     again: bool = False,
 ) -> Trace:
     """Follow the solution from `begin` (default: where something first happens) to `stop`.
 
-    `again`: see `carry_on_here`.
+    `reach`: without a stop, to this part of the start. `again`: see `carry_on_here`.
     """
     rng, make = _for_try(system, again)
     t = start.t if begin is None else begin
-    walk = Walk(system, stop, max_events, verbose, from_top=begin is None)
+    walk = Walk(system, stop, max_events, verbose, from_top=begin is None, reach=reach)
     if begin is None and start.highest and stop is not None:
         t = max(t, ABOVE * stop)
     try:
@@ -307,6 +311,7 @@ class Walk:
     verbose: int
     from_top: bool  # above the start nothing happens
     begun: float = 0.0
+    reach: float = DEFAULT_RANGE  # of the start: where it ends without a stop
 
     def nothing(self, stair: Ints, z: Floats, end: End) -> Trace:
         """No walk at all, with the reason."""
@@ -319,14 +324,15 @@ class Walk:
         """From a solution to the stop, and what ended the walk."""
         system = self.system
         recorder = recorder_of(system)(system, z, t, self.max_events, from_top=self.from_top)
-        t_stop = DEFAULT_RANGE * t if self.stop is None else self.stop
+        t_stop = self.reach * t if self.stop is None else self.stop
         try:
             walker = make(system, stair, z, t, recorder, rng)
             walker.guard, walker.carried_from = True, self.begun
             with Progress(t_stop, self.verbose > 0) as walker.progress:
-                walker.walk(t_stop)
                 if self.stop is None and self.from_top:
-                    _look_further(walker, recorder)
+                    _down_from_top(walker, recorder, self.reach)
+                else:
+                    walker.walk(t_stop)
             end = Reason.STOP()
         except FAILURES as error:
             end = _end(error)
@@ -337,20 +343,17 @@ class Walk:
         return Trace.build(recorder, stair, z, system.stairs, trim=self.from_top, end=end)
 
 
-def _look_further(walker: Any, recorder: Recorder) -> None:
-    """From below the bound on the start to 1e-4 of the start itself, if there is one."""
-    begun = walker.t
-    for _ in range(2):
-        if recorder.top is None:
-            try:
-                walker.walk(DEFAULT_RANGE * walker.t)
-            except StopWalk:  # nothing, down to where double precision is blind
-                if recorder.top is None:
-                    recorder.forget_below(begun)
-                    return
-                raise
+def _down_from_top(walker: Any, recorder: Recorder, reach: float) -> None:
+    """From a bound on the start to `reach` of the start itself, if there is one."""
+    places: list[float] = []
+    try:
+        while recorder.top is None and len(places) < GLANCES:
+            walker.walk(GLANCE * walker.t)
+            places.append(walker.t)
+    except StopWalk:  # nothing, down to where double precision is blind
+        if recorder.top is not None or len(places) < SHOWN:
+            raise
     if recorder.top is None:
-        recorder.forget_below(begun)
-        return
-    if DEFAULT_RANGE * recorder.top < walker.t:
-        walker.walk(DEFAULT_RANGE * recorder.top)
+        recorder.forget_below(places[SHOWN - 1])
+    elif reach * recorder.top < walker.t:
+        walker.walk(reach * recorder.top)

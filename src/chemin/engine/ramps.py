@@ -15,6 +15,7 @@ from .krylov import KrylovWalker
 from .moves import Form
 from .reference import Move
 from .rescue import check_sight
+from .tolerances import REALLY
 
 BLOCK = 32  # moves between two computations of all residuals from the data
 FULL, CORNER = 1, 2  # why the compiled loop has ended; see there
@@ -49,16 +50,15 @@ class RampWalker(KrylovWalker):
 
     def stretch(self) -> bool:
         """Regular events as they come; whether there was any move."""
-        core, any_move = self.core, False
+        core, any_move, corner = self.core, False, False
         assert core is not None
         core.load(self.stair, self.t)
         while True:
             core.see(self.z, self.h, self.tolerance, self.blur)
             code, moves, events = core.run(self.far, BLOCK)
-            if not moves:
+            if not moves or not self.take_over(moves, events):
                 break
-            any_move = True
-            self.take_over(moves, events)
+            any_move, corner = True, code == CORNER
             if self.guard:
                 check_sight(self.system.floor(self.size, self.t))
             if code != FULL or np.any(np.abs(self.drift) > 2.0 * self.tolerance):
@@ -67,23 +67,42 @@ class RampWalker(KrylovWalker):
         if not any_move:
             return False
         self.arrival, self.stale = None, True
-        if code == CORNER:
+        if corner:
             self.blocking[core.corner] = True
         return True
 
-    def take_over(self, moves: list[tuple], events: list[tuple]) -> None:
-        """Record what the loop has done, and stand where a replay of it stands."""
+    def take_over(self, moves: list[tuple], events: list[tuple]) -> bool:
+        """Stand where a replay of a block of moves stands, and record it.
+
+        The loop has followed the residuals of all variables by the functions among which it looked
+        for crossings, and has seen that none was beyond its stair where a move ends. If these
+        residuals are not those of the data where the block ends, the functions were wrong, and
+        nothing of it is kept.
+        """
+        assert self.core is not None
+        here = self.t, self.z.copy(), self.stair.copy()
+        self.replay(moves, events)
+        off = np.abs(self.core.residuals - self.h)
+        if np.any(~self.tread & ~(off <= REALLY * self.tolerance)):
+            self.t, self.z, self.stair = here
+            self.refresh()
+            return False
         for j, (t0, t1, length, index, rate, near, weight) in enumerate(moves):
-            form = Form(near, weight)
-            self.recorder.curve(t0, t1, index, rate, length, form)
-            self.z[index] += rate * length + form.off(length)
+            self.recorder.curve(t0, t1, index, rate, length, Form(near, weight))
             if j < len(events):
-                t, k, origin, target = events[j]
-                self.recorder.event(t, k, origin, target)
-                self.passed += 1
+                self.recorder.event(*events[j])
+        self.passed += len(events)
+        self.progress(self.t, self.passed)
+        return True
+
+    def replay(self, moves: list[tuple], events: list[tuple]) -> None:
+        """To the end of the last of these moves; pins do not move."""
+        for j, (_, _, length, index, rate, near, weight) in enumerate(moves):
+            self.z[index] += rate * length + Form(near, weight).off(length)
+            if j < len(events):
+                _, k, _, target = events[j]
                 self.stair[k] = target
                 if target % 2:
                     self.z[k] = self.system.stairs.value[k, target]
         self.t = moves[-1][1]
-        self.progress(self.t, self.passed)
         self.refresh()

@@ -33,7 +33,18 @@ from .moves import Form
 from .reasons import Reason, StuckError
 from .reference import Move
 from .rescue import RescuedWalker
-from .tolerances import DISTANT, EVEN, FAINT, FITTED, GENTLE, LONG, NOUGHT, TAIL
+from .tolerances import (
+    DISTANT,
+    EVEN,
+    FAINT,
+    FITTED,
+    GENTLE,
+    LONG,
+    NOUGHT,
+    REALLY,
+    TAIL,
+    VANISHING,
+)
 from .trace import CurvedRecorder
 
 
@@ -167,15 +178,33 @@ class RationalWalker(RescuedWalker):
             return
         free, came_from, z = self.free, self.t, self.z + step * move.z
         z[free] += self.form.off(step)
+        self.check_free(move, z, step, t)
         end = self.end_of(move, z, t)
         rate = move.z[free] + (end - z)[free] / step
-        self.recorder.curve(came_from, t, free, rate, step, self.form)
         # As a replay of the move has it, to the last bit: its round-off is seen and corrected next.
         self.z[free] += rate * step + self.form.off(step)
         self.t = t
         self.refresh()
+        self.check_held()
+        self.recorder.curve(came_from, t, free, rate, step, self.form)
         self.factor()
         self.progress(t, self.passed)
+
+    def check_free(self, move: Move, z: Floats, step: float, t: float) -> None:
+        """Where a move ends no free variable may be beyond a pin: it has stepped over it."""
+        assert self.form is not None
+        below, above = (self.system.stairs.level(self.stair + side, t) for side in (-1, 1))
+        terms = np.abs(self.z) + step * np.abs(move.z)
+        terms[self.free] += np.abs(self.form.weight) @ self.form.bends(np.array([step]))[0]
+        beyond = np.where(self.tread, np.maximum(below - z, z - above), 0.0)
+        if np.any(beyond > REALLY * self.blur + VANISHING * terms):
+            raise StuckError(Reason.OVER(float((beyond / self.box)[self.tread].max())))
+
+    def check_held(self) -> None:
+        """Nor may, by the data, one that is held be beyond its stair."""
+        beyond = np.where(self.tread, 0.0, np.abs(self.drift))
+        if np.any(beyond > REALLY * self.tolerance):
+            raise StuckError(Reason.OVER(float(beyond.max()) / self.system.pull(self.t)))
 
     def end_of(self, move: Move, z: Floats, t: float) -> Floats:
         """The end of a move, from z, which is near it.

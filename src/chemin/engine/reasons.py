@@ -18,6 +18,7 @@ class Reason(Enum):
     MEMORY = "out of memory"
     HIDDEN = ROUND_OFF + " ({:.1e} of a margin) hides what comes next"
     ASTRAY = ROUND_OFF + " has led the walk astray: a violation of {:.1e} comes next"
+    OVER = ROUND_OFF + ": the walk has stepped over a crossing, by {:.1e}"
     STANDSTILL = ROUND_OFF + ": {} moves at one value of the parameter without leaving it"
     LOST = ROUND_OFF + ": {} steps by the reference engine, and no end"
     ENDLESS = ROUND_OFF + ": a jump meets nothing that stops it"
@@ -29,7 +30,10 @@ class Reason(Enum):
 
 
 # Reasons that a walk with more care, and ties broken otherwise, may not meet.
-CHANCE = (Reason.ASTRAY, Reason.STANDSTILL, Reason.LOST, Reason.ENDLESS, Reason.SINGULAR)
+CHANCE = (
+    *(Reason.ASTRAY, Reason.OVER, Reason.STANDSTILL, Reason.LOST, Reason.ENDLESS),
+    Reason.SINGULAR,
+)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves, ranges
 from .reasons import End, Reason, StopWalk
-from .tolerances import NOTHING, UNSEEN
+from .tolerances import AT_REST, NOTHING, UNSEEN
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
@@ -26,6 +26,7 @@ LONG = 10_000  # variables: the walker's own states are kept less often, or take
 # Small problems keep the states of all moves: no more numbers than this, some megabytes.
 KEPT = 500_000
 # Steps that are replayed for several values at once; more are gone through in order, none twice.
+# Where the states of all moves are no more numbers, they are there for a single value too.
 AT_ONCE = 16_000
 # Room for entries of moves: half as many as the matrix has, but no more than this, at first; then
 # twice as many. What is not written takes no memory.
@@ -33,6 +34,7 @@ ROOM, GROWTH = 2**23, 2
 # Moves whose products are made at a time: more of them change more variables, and what is made of
 # fewer does not outweigh the calls. 64 took up to a quarter longer, 512 too.
 AT_A_TIME = 192
+JUDGED = 64  # moves before the start of a path that are looked at together
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
 AFRESH = 3
 
@@ -118,53 +120,76 @@ class Recorder:
     def _add(self, t0: list[float], t1: list[float], length: list[float], sizes: list[int]) -> None:
         """Moves whose entries have been written."""
         if self.first is None and self.system is not None:
-            end = self.entries
-            for j in range(len(t0)):
-                part = slice(end, end := end + sizes[j])
-                index, rate = self.index[part], self.rate[part]
-                if self._happens(t0[j], t1[j], length[j], index, rate):
-                    self.first = len(self.moves[0]) + j
-                    break
-                self.z[index] += length[j] * rate
+            self._look_for_the_first(np.array(t0), np.array(t1), np.array(length), np.array(sizes))
         new: tuple[list[Any], ...] = (t0, t1, length, sizes)
         for column, more in zip(self.moves, new):
             column.extend(more)
         self.entries += sum(sizes)
 
+    def _look_for_the_first(self, t0: Floats, t1: Floats, length: Floats, sizes: Ints) -> None:
+        """Whether something happens in one of the next moves; mostly in the very first."""
+        pointer = self.entries + np.concatenate([[0], np.cumsum(sizes)])
+        done, together = 0, 1
+        while done < len(t0):
+            some = slice(done, done + together)
+            move, entry = ranges(pointer[:-1][some], pointer[1:][some])
+            index, rate = self.index[entry], self.rate[entry]
+            # One after the other, as the walk went: z before the first move, and after each.
+            z = np.zeros((len(t0[some]) + 1, len(self.z)))
+            z[0] = self.z
+            z[move + 1, index] = length[some][move] * rate
+            np.cumsum(z, axis=0, out=z)
+            happens = self._happens(t0[some], t1[some], length[some], (move, index, rate), z)
+            k = int(np.argmax(np.append(happens, True)))
+            self.z = z[k].copy()
+            if k < len(happens):
+                self.first = len(self.moves[0]) + done + k
+                return
+            done, together = done + together, JUDGED
+
     def _happens(
-        self, t0: float, t1: float, length: float, index: NDArray[np.int32], rate: Floats
-    ) -> bool:
-        """Whether the closed form above the start, in which multipliers stand still, ends here.
+        self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats], z: Floats
+    ) -> Any:
+        """Whether the closed form above the start, in which multipliers stand still, ends in each
+        of these moves.
 
         Multipliers must move where residuals move with them, and where the equation of an
         unpenalised variable asks for it. Where neither is so, they are handed between copies, or
         follow the round-off of a nearly singular system. An unpenalised variable that stands at
         its pin asks for nothing: a closed tube leaves the sum of multipliers free.
         """
-        system = self.system
-        if system is None or len(index) == 0:
-            return False
-        far = max(abs(t0), abs(t1))
-        pull, size = system.pull(far), length if t0 == t1 else far
-        if len(index) == 1 and not self.z.any():
-            if self._alone(int(index[0]), size * abs(float(rate[0])), pull, t0):
-                return True
-        multiplier = system.boxed[index]
-        change, after = np.zeros(len(system)), self.z.copy()
-        change[index[multiplier]] = size * rate[multiplier]
-        after[index] += length * rate
-        if np.all(np.abs(change) <= NOTHING * np.minimum(self.box, system.pull(t0))):
-            return False
-        above = np.maximum(self.z, after) - system.stairs.value[:, 1]
+        system, (move, index, rate), before = self.system, entries, z[:-1]
+        assert system is not None
+        far = np.maximum(np.abs(t0), np.abs(t1))
+        pull, least = (np.array([[system.pull(t)] for t in ts.tolist()]) for ts in (far, t0))
+        size = np.where(t0 == t1, length, far)
+        if len(index) == len(t0) == 1 and not before.any():
+            moved = float(size[0]) * abs(float(rate[0]))
+            if self._alone(int(index[0]), moved, float(pull[0, 0]), float(t0[0])):
+                return np.array([True])
+        fastest, change = np.zeros(len(t0)), np.zeros(before.shape)
+        np.maximum.at(fastest, move, np.abs(rate))
+        # Beside an intercept that goes with t the others stand still, but for round-off.
+        multiplier = system.boxed[index] & (np.abs(rate) > AT_REST * fastest[move])
+        change[move[multiplier], index[multiplier]] = (size[move] * rate)[multiplier]
+        out = np.any(np.abs(change) > NOTHING * np.minimum(self.box, least), axis=1)
+        some = np.flatnonzero(out)
+        if len(some) == 0:
+            return out
+        before, change, after, pull = before[some], change[some], z[1:][some], pull[some]
+        above = np.maximum(before, after) - system.stairs.value[:, 1]
         asks = system.boxed | (above > NOTHING * pull)
-        moved, coupling = np.abs(system.coupling.dot(change)), system.coupling
+        moved, coupling = np.abs(system.coupling.dot(change.T).T), system.coupling
 
-        def seen(terms: Floats) -> bool:
-            return bool(np.any((moved > np.maximum(NOTHING * pull, UNSEEN * terms))[asks]))
+        def seen(terms: Floats) -> Any:
+            return np.any((moved > np.maximum(NOTHING * pull, UNSEEN * terms.T)) & asks, axis=1)
 
         # What is seen beside a bound on the terms needs no product with the matrix.
-        sizes = np.abs(self.z) + np.abs(change)
-        return seen(coupling.bound(sizes)) or seen(coupling.magnitude(sizes))
+        sizes = (np.abs(before) + np.abs(change)).T
+        out[some] = told = seen(coupling.bound(sizes))
+        if not told[0]:
+            out[some] |= seen(coupling.magnitude(sizes))
+        return out
 
     def _alone(self, i: int, moved: float, pull: float, t0: float) -> bool:
         """Whether one multiplier that moves, the others being 0, is seen by its own residual."""
@@ -248,7 +273,8 @@ class Recorder:
     def made(self) -> StraightMoves:
         """The moves of the walk, which is over: no others are recorded."""
         t0, t1, length = (np.array(column) for column in self.moves[:3])
-        pointer = np.concatenate([[0], np.cumsum(self.moves[3], dtype=np.intp)])
+        pointer = np.zeros(len(t0) + 1, np.intp)
+        np.cumsum(self.moves[3], dtype=np.intp, out=pointer[1:])
         for entries in (self.index, self.rate):
             entries.resize(int(pointer[-1]), refcheck=False)
         return StraightMoves(t0, t1, pointer, self.index, length, self.rate)
@@ -349,13 +375,14 @@ class Trace:
             before[multiplier] = 0.0
         events = self.events[later:].copy()
         events["move"] -= first
-        return replace(
-            self,
-            stair_start=self._stairs_before(first),
-            z_start=z,
-            moves=self.moves.some(first, len(self.moves)),
-            events=events,
-            before=before,
+        return Trace(
+            self._stairs_before(first),
+            z,
+            self.moves.some(first, len(self.moves)),
+            events,
+            before,
+            self.stairs,
+            self.end,
             closed_above=True,
             known=tuple((made - first, z) for made, z in self.known if made > first),
         )
@@ -559,7 +586,12 @@ class Trace:
 
     @property
     def _small(self) -> bool:
-        return (len(self.moves) + 1) * len(self.z_start) <= KEPT
+        return self._numbers <= KEPT
+
+    @property
+    def _numbers(self) -> int:
+        """So many make up the states of all moves."""
+        return (len(self.moves) + 1) * len(self.z_start)
 
     @cached_property
     def _kept(self) -> Floats:
@@ -625,13 +657,11 @@ class Trace:
 
         `once`: the walk is gone through for these values alone, and nothing is kept for others.
         """
-        out = np.empty((len(t), len(self.z_start))).T  # columns are what is looked at
         if len(self.moves) == 0:
-            out[:] = self.z_start[:, None]
-            return out
+            return np.tile(self.z_start, (len(t), 1)).T
         move = self._move_at(t)
-        few = 4 * len(t) < len(self.moves)  # fewer than are worth all states
-        if self._small and not few:
+        few = 4 * len(t) < len(self.moves)  # fewer than are worth all states, unless those are few
+        if self._numbers <= (AT_ONCE if few else KEPT):
             return self._from_kept(t, move)
         once = once or len(t) == 1
         known = self._known if once else self._checkpoints
@@ -643,6 +673,7 @@ class Trace:
                 self._leap_all(states, begun, move)
                 return self._advanced(states.T, t, move)
         z, at = self.z_start, -1
+        out = np.empty((len(t), len(self.z_start))).T  # columns are what is looked at
         for k in np.argsort(move, kind="stable"):
             j, (made, state) = int(move[k]), known[nearest[k]]
             if made > at:
@@ -651,6 +682,25 @@ class Trace:
             at = j
             out[:, k] = z
         return self._advanced(out, t, move)
+
+    def within(self, moves: Ints, parts: Floats) -> Floats:
+        """z at parts of moves, given in order: one column for each of the parts, move by move."""
+        if self._small:
+            states = self._kept[moves]
+        else:
+            z, at, states = self.z_start, -1, np.empty((len(moves), len(self.z_start)))
+            nearest = np.searchsorted([made for made, _ in self._known], moves, side="right") - 1
+            for k, j in enumerate(moves.tolist()):
+                made, state = self._known[nearest[k]]
+                if made > at:
+                    z, at = state.copy(), made
+                self._leap(z, at, j)
+                states[k], at = z, j
+        out = np.repeat(states, parts.shape[1], axis=0)
+        for k, j in enumerate(moves.tolist()):
+            rows = slice(k * parts.shape[1], (k + 1) * parts.shape[1])
+            out[rows, self.moves.entries(j)] += self.moves.change(j, parts[k])
+        return out.T
 
     def _from_kept(self, t: Floats, move: Ints) -> Floats:
         """`solutions` from the states of all moves: on straight lines from each to the next."""
@@ -734,15 +784,6 @@ class Image:
     z: Floats  # before the block
     moved: Ints  # the variables that change in it
     so_far: Floats  # (moves of the block + 1, moved): by how much they have changed
-
-    def solutions(self, k: int, parts: Floats) -> Floats:
-        """z at parts of the k-th move of the block, one column each."""
-        z = self.z.copy()
-        z[self.moved] += self.so_far[k]
-        j = self.block.start + k
-        out = np.tile(z[:, None], len(parts))
-        out[self.moves.entries(j)] += self.moves.change(j, parts).T
-        return out
 
     def inside(self, k: int) -> Callable[[Floats], Floats]:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""

@@ -132,17 +132,18 @@ class Bordered(ABC):
         return (self.sigma * np.concatenate([top, self.border.T @ core]).T).T
 
     def magnitude(self, z: Floats) -> Floats:
-        """A bound on |M| |z|, for tolerances."""
+        """A bound on |M| |z|, for tolerances; for one vector or a matrix of columns."""
         core, edge = np.abs(z[: self.n_rows]), np.abs(z[self.n_rows :])
         size = np.abs(self.sign)
-        top = size * self._magnitude(size * core) + np.abs(self.border) @ edge
+        top = (size * self._magnitude((size * core.T).T).T).T + np.abs(self.border) @ edge
         return np.concatenate([top, np.abs(self.border).T @ core])
 
     def bound(self, z: Floats) -> Floats:
         """No less than `magnitude`, without a product with A."""
         core, edge, root = np.abs(z[: self.n_rows]), np.abs(z[self.n_rows :]), self.root
         own, border = root[: self.n_rows], np.abs(self.border)
-        return np.concatenate([own * (own @ core) + border @ edge, border.T @ core])
+        top = np.multiply.outer(own, own @ core) + border @ edge
+        return np.concatenate([top, border.T @ core])
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
         """G[rows, cols]."""

@@ -64,10 +64,10 @@ class Ridged:
         return self.inner.dot(z) + (self.ridge * z.T).T
 
     def magnitude(self, z: Floats) -> Floats:
-        return self.inner.magnitude(z) + self.ridge * np.abs(z)
+        return self.inner.magnitude(z) + (self.ridge * np.abs(z).T).T
 
     def bound(self, z: Floats) -> Floats:
-        return self.inner.bound(z) + self.ridge * np.abs(z)
+        return self.inner.bound(z) + (self.ridge * np.abs(z).T).T
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
         out = self.inner.block(rows, cols)

@@ -99,7 +99,7 @@ class PathLasso(LinearPathEstimator):
         For choose="sparsest", in units of the loss; None: one standard error.
     start, stop : float or None
         The ends of the path in lambda; see `chemin.lasso_path`. Without a stop folds are walked on
-        until the minimum lies well inside.
+        until the minimum lies well inside, or to 0 where no events remain.
     n_jobs : int or None
         Threads for the folds.
     max_events : int or None
@@ -191,7 +191,44 @@ class PathLasso(LinearPathEstimator):
         return self._named(model.fit(X, y, sample_weight=weight))
 
 
-class PathRidge(LinearPathEstimator):
+class StandardizedEstimator(LinearPathEstimator):
+    """Those with one option of their own: columns divided by their deviations in the penalty."""
+
+    options = ("standardize",)
+
+    def __init__(
+        self,
+        *,
+        standardize: bool = False,
+        intercept: bool = True,
+        cv: Any = 5,
+        scoring: Any = None,
+        choose: str = "min",
+        tolerance: float | None = None,
+        start: float | None = None,
+        stop: float | None = None,
+        n_jobs: int | None = None,
+        max_events: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.standardize = standardize
+        self.intercept = intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.choose = choose
+        self.tolerance = tolerance
+        self.start = start
+        self.stop = stop
+        self.n_jobs = n_jobs
+        self.max_events = max_events
+        self.verbose = verbose
+
+    def _learn(self, family: Family, solution: Solution) -> None:
+        super()._learn(family, solution)
+        self.scale_ = _scale(self.path_)
+
+
+class PathRidge(StandardizedEstimator):
     """Ridge regression that chooses lambda: the exact minimiser of a criterion.
 
         min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda/2 sum_j s_j^2 b_j^2
@@ -230,7 +267,7 @@ class PathRidge(LinearPathEstimator):
     lambda_ : float
         The chosen value.
     scale_ : ndarray of shape (d,)
-        s.
+        s: what columns were divided by in the penalty.
     curve_ : Curve
         The criterion over all lambda.
     path_ : Path
@@ -253,38 +290,6 @@ class PathRidge(LinearPathEstimator):
     """
 
     problem = "ridge"
-    options = ("standardize",)
-
-    def __init__(
-        self,
-        *,
-        standardize: bool = False,
-        intercept: bool = True,
-        cv: Any = 5,
-        scoring: Any = None,
-        choose: str = "min",
-        tolerance: float | None = None,
-        start: float | None = None,
-        stop: float | None = None,
-        n_jobs: int | None = None,
-        max_events: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.standardize = standardize
-        self.intercept = intercept
-        self.cv = cv
-        self.scoring = scoring
-        self.choose = choose
-        self.tolerance = tolerance
-        self.start = start
-        self.stop = stop
-        self.n_jobs = n_jobs
-        self.max_events = max_events
-        self.verbose = verbose
-
-    def _learn(self, family: Family, solution: Solution) -> None:
-        super()._learn(family, solution)
-        self.scale_ = _scale(self.path_)
 
 
 class NonNegativeGarrote(LinearPathEstimator):
@@ -325,7 +330,7 @@ class NonNegativeGarrote(LinearPathEstimator):
     lambda_ : float
         The chosen value.
     initial_ : ndarray of shape (d,)
-        a.
+        a: the first estimate.
     shrinkage_ : ndarray of shape (d,)
         c: `coef_` is c times a.
     curve_ : Curve
@@ -389,7 +394,7 @@ class NonNegativeGarrote(LinearPathEstimator):
         self.shrinkage_ = np.where(some, self.coef_ / np.where(some, self.initial_, 1.0), 0.0)
 
 
-class AdaptiveRidge(LinearPathEstimator):
+class AdaptiveRidge(StandardizedEstimator):
     """Adaptive ridge regression that chooses mu: the exact minimiser of a criterion.
 
         min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + 1/2 sum_j lambda_j b_j^2
@@ -462,41 +467,12 @@ class AdaptiveRidge(LinearPathEstimator):
     """
 
     problem = "adaptive_ridge"
-    options = ("standardize",)
-
-    def __init__(
-        self,
-        *,
-        standardize: bool = False,
-        intercept: bool = True,
-        cv: Any = 5,
-        scoring: Any = None,
-        choose: str = "min",
-        tolerance: float | None = None,
-        start: float | None = None,
-        stop: float | None = None,
-        n_jobs: int | None = None,
-        max_events: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.standardize = standardize
-        self.intercept = intercept
-        self.cv = cv
-        self.scoring = scoring
-        self.choose = choose
-        self.tolerance = tolerance
-        self.start = start
-        self.stop = stop
-        self.n_jobs = n_jobs
-        self.max_events = max_events
-        self.verbose = verbose
 
     def _learn(self, family: Family, solution: Solution) -> None:
         super()._learn(family, solution)
         self.mu_, self.lambda_ = self.lambda_, solution.lambda_
         problem = cast(problems.AdaptiveRidge, self.path_.problem)
         self.penalties_ = problem.penalties(self.coef_, self.mu_)
-        self.scale_ = _scale(self.path_)
 
 
 def _scale(path: Path) -> NDArray[np.float64]:

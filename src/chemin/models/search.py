@@ -56,6 +56,14 @@ class Between:
         grid = np.geomspace(self.low, self.high, self.first)
         return grid[np.argsort(np.abs(np.arange(self.first) - (self.first - 1) / 2), kind="stable")]
 
+    def inner(self, value: float) -> float | None:
+        """The next of the first values on the way to the middle; None in the middle."""
+        grid, middle = np.sort(self.values()), (self.first - 1) / 2
+        k = int(np.argmin(np.abs(grid - value)))
+        if abs(k - middle) < 1:
+            return None
+        return float(grid[k + 1 if k < middle else k - 1])
+
 
 class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
     """Like GridSearchCV, for an estimator whose own parameter is exact on its path.
@@ -66,7 +74,8 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     Candidates race: one is given up when the folds that are done cost more already than all folds
     of the best so far, or, from two folds on, when it is half a standard error worse than the best
-    on the same folds, at the lambda that is best for them.
+    on the same folds, at the lambda that is best for them. Of a continuous range the middle comes
+    first, and what lies beyond a value that was given up is not looked at.
 
     Parameters
     ----------
@@ -154,9 +163,12 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
         splitter = check_cv(self.cv, data.y, classifier=is_classifier(self.estimator))
         splits = [tuple(map(np.asarray, pair)) for pair in splitter.split(X, data.y, groups)]
         state = _State(self, data, splits)
-        for params in self._candidates():
-            state.enter(params)
         name, between = self._continuous()
+        for params in self._candidates():
+            if between is not None and state.lies_beyond(params, name, between):
+                state.pass_by(params)
+            else:
+                state.enter(params)
         if between is not None:
             state.refine(name, between)
         self._finish(state)
@@ -291,6 +303,25 @@ class _State:
         candidate.race(self.best if self.tried else None, self._width)
         self.tried.append(candidate)
         return candidate
+
+    def lies_beyond(self, params: Mapping[str, Any], name: str, between: Between) -> bool:
+        """Whether the next value on the way to the middle was given up: what is farther out is
+        taken to be no better.
+        """
+        inner = between.inner(params[name]) if name in params else None
+        if inner is None:
+            return False
+        rest = {key: value for key, value in params.items() if key != name}
+
+        def is_next(other: Mapping[str, Any]) -> bool:
+            same = all(other.get(key) is value for key, value in rest.items())
+            return same and other.get(name) == inner
+
+        return any(known.curve is None for known in self.tried if is_next(known.params))
+
+    def pass_by(self, params: Mapping[str, Any]) -> None:
+        """A candidate of which no fold is walked."""
+        self.tried.append(Candidate(dict(params), [], lambda: None, self.criterion))
 
     @property
     def _width(self) -> int:

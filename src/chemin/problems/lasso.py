@@ -181,8 +181,7 @@ class Lasso(Problem):
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         size = np.abs(z)  # as it moves f
-        factor = (self.side * self.size / self.length)[:, None]
-        coef = z * factor
+        coef = z * self._factor[:, None]
         coef[size <= DUST * size.max(axis=0)] = 0.0
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit
@@ -191,9 +190,14 @@ class Lasso(Problem):
     @cached_property
     def reading(self) -> Reading:
         """f = x'b + b0, with b0 = mean of y - (mean of x)'b."""
-        factor = self.side * self.size / self.length
+        factor = self._factor
         rows = np.arange(len(factor))
         return Reading(rows, factor, -self.x_mean * factor, self.y_mean, inverse=False)
+
+    @cached_property
+    def _factor(self) -> Floats:
+        """Of z: b_j = factor_j z_j."""
+        return self.side * self.size / self.length
 
     def objective(self, c: Columns) -> Floats:
         return self._objective(c, self._residuals(c.coef))

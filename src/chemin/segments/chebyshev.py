@@ -28,6 +28,7 @@ NEGLIGIBLE = 1e-15
 # Roots whose imaginary part is below this are real: those of multiplicity two split by so much.
 REAL = 1e-6
 POLISH = 2  # steps of Newton
+MOST_HALVINGS = 6  # of an interval, for bounds on coefficients: narrower parts have no more of them
 
 
 @cache
@@ -67,6 +68,30 @@ def columns_above(rows: Floats, least: Floats) -> NDArray[np.intp]:
     counts = np.abs(rows) > least[:, None]
     first = rows.shape[1] - np.argmax(counts[:, ::-1], axis=1)
     return np.where(counts.any(axis=1), first, 0)
+
+
+def halvings(width: Floats) -> NDArray[np.intp]:
+    """How often [0, 1] can be halved and is as wide as a part of it; MOST_HALVINGS at the most."""
+    with np.errstate(divide="ignore"):
+        return np.minimum(np.floor(-np.log2(width)), MOST_HALVINGS).astype(np.intp)
+
+
+@cache
+def narrowed(columns: int, halvings: int) -> Floats:
+    """Bounds on the coefficients of T_k on any part of [0, 1] so often halved, in row k.
+
+    On the ellipse around a part of width w with axes of sum rho w, |T_k| is at most r^k with
+
+        r + 1/r = 2 + w (rho + 1/rho - 2)
+
+    and coefficient m there is at most 2 r^k / rho^m (Bernstein): the smallest over rho.
+    """
+    rho = np.geomspace(1.0, 1e4, 400)
+    half = 1.0 + 0.5 ** (halvings + 1) * (rho + 1.0 / rho - 2.0)
+    r = half + np.sqrt(half * half - 1.0)
+    k = np.arange(columns)
+    bounds = 2.0 * r ** k[:, None, None] / rho ** k[:, None]
+    return np.asarray(np.minimum(bounds.min(axis=-1), 2.0))
 
 
 @cache
@@ -152,7 +177,9 @@ __all__ = [
     "evaluate",
     "evaluate_many",
     "fit",
+    "halvings",
     "is_resolved",
+    "narrowed",
     "nodes",
     "roots",
     "roughness",

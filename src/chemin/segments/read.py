@@ -17,6 +17,7 @@ others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from .kinds import Coordinate, Curved, Projective, Segments, Straight
 from .rounded import Terms
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
-HALF = np.array([0.5])
+TOGETHER = 64  # moves whose solutions are looked at together
 TINY = float(np.finfo(np.float64).tiny)  # stands for 0 where u is infinite
 # A curved move to t = 0 is followed so far; beyond, a difference of z is round-off, and f constant.
 OCTAVES = 20
@@ -70,8 +71,10 @@ def segments(
         yield reader.top()
     elif above:
         yield from reader.step_up(cross)
+    reader.find_open()
     for image in trace.images(phi):
         yield from reader.block(image)
+    yield from reader.cuts()
 
 
 class _Reader:
@@ -101,11 +104,36 @@ class _Reader:
             # Only where they stay within what counts as a bound can all multipliers be at bounds.
             multiplier = problem.system.boxed
             self.suspect &= trace.moves.still(multiplier, AT_PIN)
+        # Moves on which several intercepts are optimal; solutions inside them; f at their ends.
+        self.is_open = np.zeros(len(trace.t0), bool)
+        self.inner: list[tuple[Ints, Columns, Floats]] = []
+        self.at_ends: list[Floats] = []
 
-    def open(self, z: list[Floats], t: Floats) -> list[bool]:
-        """Whether there is an interval of intercepts."""
-        low, high = self.problem.columns(np.column_stack(z), t).interval
-        return list(low < high)
+    def find_open(self) -> None:
+        """Tell the moves with an interval of intercepts, and keep the solutions inside them.
+
+        The interval is as wide as a minimum less a maximum of affine functions of u: a concave
+        function, so that it is open all along a move or nowhere inside it.
+        """
+        suspects = np.flatnonzero(self.suspect)
+        for k in range(0, len(suspects), TOGETHER):
+            moves = suspects[k : k + TOGETHER]
+            t0, t1 = self.trace.t0[moves], self.trace.t1[moves]
+            t = self._inner(self._u_ends(moves))
+            z = self.trace.within(moves, (t - t0[:, None]) / (t1 - t0)[:, None])
+            inner = self.problem.columns(z, t.ravel())
+            is_open = (inner.interval[0] < inner.interval[1]).reshape(t.shape).all(axis=1)
+            self.is_open[moves] = is_open
+            if is_open.any():
+                columns = np.flatnonzero(np.repeat(is_open, len(INNER)))
+                z_sums = (self.size @ np.abs(z[:, columns])).reshape(-1, len(INNER)).max(axis=1)
+                self.inner.append((moves[is_open], _some(inner, columns), z_sums))
+
+    def _u_ends(self, moves: Ints) -> Floats:
+        """u at the ends of moves; on the way to t = 0 f stands still, and half of it tells all."""
+        t0, t1 = self.trace.t0[moves], self.trace.t1[moves]
+        halved = self.reading.inverse & (t1 == 0)
+        return self.scale(np.column_stack([t0, np.where(halved, 0.5 * t0, t1)]))
 
     def scale(self, t: Floats) -> Floats:
         """u at t."""
@@ -179,13 +207,9 @@ class _Reader:
     # ------------------------------------------------------------------ a block of moves
 
     def block(self, image: Image) -> Iterator[Segments]:
-        """All moves of a block, those with an open interval after the others."""
+        """All moves of a block but those with an open interval, whose f at both ends is kept."""
         t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
-        keep, is_open = t0 != t1, np.flatnonzero(self.suspect[image.block])
-        if len(is_open):
-            middle = [image.solutions(int(k), HALF)[:, 0] for k in is_open]
-            is_open = is_open[self.open(middle, 0.5 * (t0 + t1)[is_open])]
-            keep[is_open] = False
+        keep = (t0 != t1) & ~self.is_open[image.block]
         f, end = self._ends(image, t0, t1)
         if self.straight or self.bend is not None:
             u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
@@ -199,8 +223,7 @@ class _Reader:
                 yield Projective(u0, u1, f0, f1, self.bend[image.block][keep])
         elif keep.any():
             yield self._curved(image, np.flatnonzero(keep), t0, t1)
-        if len(is_open):
-            yield self._cuts(image, is_open, t0, t1, end, f)
+        self.at_ends += [f[k : k + 2].copy() for k in np.flatnonzero(self.is_open[image.block])]
 
     def _sums(self, image: Image) -> Floats:
         """The sum of |factor z| before, between and after the moves of a block."""
@@ -252,15 +275,13 @@ class _Reader:
 
         return f
 
-    def _cuts(
-        self, image: Image, moves: Ints, t0: Floats, t1: Floats, end: Floats, f: Floats
-    ) -> Straight:
-        """Moves of a block with open intervals, their solutions with one reading of the matrix."""
-        u = self.scale(np.column_stack([t0, end])[moves])
-        parts = (self._inner(u) - t0[moves, None]) / (t1 - t0)[moves, None]
-        z = np.hstack([image.solutions(int(k), part) for k, part in zip(moves, parts)])
-        z_sums = (self.size @ np.abs(z)).reshape(len(moves), -1).max(axis=1)
-        return self._cut(u, self._columns(z, u), z_sums, np.stack([f[moves], f[moves + 1]], axis=1))
+    def cuts(self) -> Iterator[Straight]:
+        """The moves with an open interval, once f is known at their ends."""
+        first = 0
+        for moves, inner, z_sums in self.inner:
+            f = np.array(self.at_ends[first : first + len(moves)])
+            yield self._cut(self._u_ends(moves), inner, z_sums, f)
+            first += len(moves)
 
     def _inner(self, u: Floats) -> Floats:
         """t at INNER of moves, given by their ends."""
@@ -290,6 +311,21 @@ class _Reader:
         first[np.cumsum(sizes) - 1] = False
         begin = np.flatnonzero(first)
         return Straight(at[begin], at[begin + 1], g[begin], g[begin + 1])
+
+
+def _some(c: Columns, k: Ints) -> Columns:
+    """Some of the columns."""
+    return replace(
+        c,
+        value=c.value[k],
+        coef=c.coef[:, k],
+        intercept=c.intercept[k],
+        interval=c.interval[:, k],
+        alpha=c.alpha[:, k],
+        lambda_=c.lambda_[k],
+        given={name: value[k] for name, value in c.given.items()},
+        f=None if c.f is None else c.f[:, k],
+    )
 
 
 def _line(ends: Floats, s: Floats) -> Floats:

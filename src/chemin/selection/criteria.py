@@ -15,18 +15,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import delayed
 
-from ..engine import ROUND_OFF
+from ..engine import DEFAULT_RANGE, ROUND_OFF
 from ..kernels import parts_of
 from ..path import Path
 from ..segments import Coordinate, f_at
 from . import scorers
-from .curve import BEYOND, Curve
+from .curve import Curve, past_jump
 from .family import Family, Rows
 from .jobs import run_all
 from .losses import Loss
@@ -42,7 +43,11 @@ SAME = 1e-12
 # midpoints: a call takes a millisecond or more.
 MOST_VALUES = 500
 # Where no stop is given and criteria walk on: by this factor at a time, to this part of the start,
-# or until the minimum lies so far above the end (and the loss has risen by a standard error).
+# or until the minimum lies so far above the end (and the loss has risen by a standard error). Large
+# problems are walked to the first part of their start before anybody looks, others to 1e-4; what is
+# carried on goes this part further at least.
+FIRST_STAGE, LEAST_STAGE = 1e-2, 0.5
+ARRIVED = 1.25  # times the lowest value: folds have starts of their own, and end a little apart
 ONWARD = 0.1
 DEEPEST = 1e-9
 WELL_INSIDE = 10.0
@@ -349,9 +354,9 @@ class Work:
             scoring = family.problem.criterion
         return cls(family, scoring, loss, criterion.pooled, named, criterion.scoring is None)
 
-    def walk_all(self) -> Path:
+    def walk_all(self, **options: Any) -> Path:
         """The path on all rows; it is one of many, whose progress is shown together."""
-        return self.family.walk(None, verbose=0)
+        return self.family.walk(None, verbose=0, **options)
 
     def walk(self, trial: Trial, **options: Any) -> Walked:
         """The path of a trial, and its exact loss."""
@@ -525,7 +530,11 @@ class Run:
         path, walks = self._walks()
         curve = self._curve(path, walks)
         while self._must_go_on(curve, path, walks):
-            path, walks = self._further(path, walks, ONWARD * curve.range[0])
+            stop = max(_next_stop(curve), DEEPEST * curve.path.start)
+            path, walks = self._further(path, walks, stop)
+            curve = self._curve(path, walks)
+        if self._moves_below(curve, path, walks):
+            path, walks = self._further(path, walks, 0.0)
             curve = self._curve(path, walks)
         self._warn_of_end(path, walks, curve.range[0])
         self.family.remember(path)
@@ -536,28 +545,39 @@ class Run:
     def of_folds(self, limit: float) -> Curve:
         """The curve of walks that are known, without the path on all rows.
 
-        They are carried on together, in `walks` itself, while the loss is below the limit and still
-        falls at their end.
+        They are carried on together, in `walks` itself, while the loss still falls at their end:
+        where paths stop by default, or, while it is below the limit, further on.
         """
         assert self.walks is not None
         while True:
             span: Any = self.walks[0].span
             curve = self._curve(span, self.walks)
-            if not self._is_worth_more(curve, span, self.walks, limit):
+            lowest = (DEFAULT_RANGE if curve.minimum >= limit else DEEPEST) * span.start
+            if not self._is_worth_more(curve, span, self.walks, lowest):
                 return curve
-            self.walks[:] = self._carried_on(self.walks, ONWARD * curve.range[0])
+            self.walks[:] = self._carried_on(self.walks, max(_next_stop(curve), lowest))
 
-    def _is_worth_more(self, curve: Curve, span: Span, walks: list[Walked], limit: float) -> bool:
-        """Whether walks of folds alone are to be carried on; see `of_folds`."""
+    def _is_worth_more(self, curve: Curve, span: Span, walks: list[Walked], lowest: float) -> bool:
+        """Whether walks of folds alone are to be carried on, so far down; see `of_folds`."""
         low = curve.range[0]
         if not self.family.walk_on or span.problem.closed or span.stop > span.start:
             return False
-        if not all(walk.complete for walk in walks):
+        if not all(walk.complete for walk in walks) or low <= ARRIVED * lowest:
             return False
-        deep = not ONWARD * low >= (1 - SAME) * DEEPEST * span.start
-        if deep or curve.minimum >= limit or not curve.falls_below(WELL_INSIDE * low):
+        if not curve.falls_below(WELL_INSIDE * low):
             return False
         return self.works[0].has_events(self.trials[0], walks[0], DEEPEST * span.start)
+
+    def pilot(self, reach: float = FIRST_STAGE) -> list[Walked]:
+        """The walks of the first trials, as many as there are workers: they tell how far down the
+        others go, which need not be carried on then. To `reach` of their start at first.
+        """
+        some = slice(max(1, effective_n_jobs(self.criterion.n_jobs)))
+        works, trials = self.works[some], self.trials[some]
+        jobs = (delayed(w.walk)(trial, reach=reach) for w, trial in zip(works, trials))
+        walks = self._parallel(jobs)
+        Run(self.criterion, self.family, works, trials, walks).of_folds(-np.inf)
+        return walks
 
     def _curve(self, path: Path, walks: list[Walked], **more: Any) -> Curve:
         """The curve of what has been walked."""
@@ -566,12 +586,10 @@ class Run:
         folds = self._folds(self._functions(walks, low, high, top))
         closed = _closed_above(path, walks)
         endless = closed and not path.coordinate.to_infinity and high == top
-        if endless and any(fold.jumps(float(path.coordinate.to_u(top))) for fold in folds):
-            high = top * (1.0 + BEYOND)  # on the jump itself there is no choice
         return Curve(
             folds,
             path,
-            range=(low, high),
+            range=(low, past_jump(folds, path, top) if endless else high),
             top=top,
             scoring=named.scoring if named else scorers.scorer_name(scoring),
             loss=named.name if named else scorers.loss_name(scoring),
@@ -590,11 +608,27 @@ class Run:
             return False
         low = curve.range[0]
         done = not path.complete or not all(walk.complete for walk in walks)
-        done |= not ONWARD * low >= (1 - SAME) * DEEPEST * curve.path.start
+        done |= low <= ARRIVED * DEEPEST * curve.path.start
         return (
             not done
             and not curve.is_inside(WELL_INSIDE, self.rise)
             and self._goes_on(path, walks, low)
+        )
+
+    def _moves_below(self, curve: Curve, path: Path, walks: list[Walked]) -> bool:
+        """Whether a better value may lie below the end, where nothing happens but that f moves on,
+        straight to 0: from the lasso to least squares.
+        """
+        straight = path.parameter == "lambda" and not path.coordinate.inverse
+        if not (straight and self.family.walk_on) or path.problem.closed or path.stop > path.start:
+            return False
+        low = curve.range[0]
+        whole = path.complete and all(walk.complete for walk in walks)
+        return (
+            whole
+            and low > 0
+            and not curve.is_inside(WELL_INSIDE, self.rise)
+            and not self._goes_on(path, walks, low)
         )
 
     def _further(self, path: Path, walks: list[Walked], stop: float) -> tuple[Path, list[Walked]]:
@@ -642,8 +676,8 @@ class Run:
     def _walks(self) -> tuple[Path, list[Walked]]:
         """The path on all rows, and the walks of all trials: at once, the longest first.
 
-        Without a stop each goes to 1e-4 of its own start; one that did not go as far as the path
-        on all rows is carried on.
+        Without a stop each goes to 1e-4 of its own start, or as far as the pilot of a large problem
+        went; one that did not go as far as the path on all rows is carried on.
         """
         self.family.prepare()
         known, stop = self.family.known_path, {}
@@ -651,13 +685,19 @@ class Run:
             # Those cannot be carried on: the others wait until it is known how far to go.
             known = self.work.walk_all() if known is None else known
             stop = {"stop": known.stop} if np.isfinite(known.stop) else {}
-        jobs = [] if known is not None else [delayed(self.work.walk_all)()]
+        walks = list(self.walks or ())
+        if self.family.in_stages and known is None and self.work.loss is not None:
+            if self.walks is None and not self.criterion.pooled:
+                walks = self.pilot()
+            if walks:
+                stop = {"stop": max(walk.stop for walk in walks)}
+        jobs = [] if known is not None else [delayed(self.work.walk_all)(**stop)]
         if self.walks is None:
-            every = zip(self.works, self.trials)
+            every = list(zip(self.works, self.trials))[len(walks) :]
             jobs += [delayed(work.walk)(trial, **stop) for work, trial in every]
         found = self._parallel(jobs)
         path = found.pop(0) if known is None else known
-        walks = found if self.walks is None else list(self.walks)
+        walks += found
         if np.isnan(path.start):
             raise ValueError(f"the path on all rows is empty: {path.reason}")
         if self.family.stop is not None:
@@ -739,6 +779,14 @@ class Run:
             else:
                 folds.setdefault(trial.fold, []).append(part)
         return [total([*parts, *shared]) for parts in folds.values()]
+
+
+def _next_stop(curve: Curve) -> float:
+    """How far paths are carried on: until the minimum lies well inside, if it stays where it is."""
+    low, wanted = curve.range[0], (1 - SAME) * curve.interval[0] / WELL_INSIDE
+    if wanted >= low:  # it does, and the loss has not risen
+        return ONWARD * low
+    return max(ONWARD * low, min(wanted, LEAST_STAGE * low))
 
 
 def _closed_above(path: Path, walks: list[Walked]) -> bool:

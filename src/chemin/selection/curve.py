@@ -28,6 +28,12 @@ BEYOND = 4 * INSIDE
 THIN = 1e-12
 
 
+def past_jump(folds: Sequence[Piecewise], path: Any, top: float) -> float:
+    """Where a curve ends whose models stand still from `top` on: on a jump there is no choice."""
+    jumps = any(fold.jumps(float(path.coordinate.to_u(top))) for fold in folds)
+    return top * (1.0 + BEYOND) if jumps else top
+
+
 class Curve:
     """A loss over the whole range of a parameter, the mean over folds; lower is better.
 

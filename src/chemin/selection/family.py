@@ -35,6 +35,8 @@ ROOM = 2**28  # bytes of matrices that are kept for walks that go on
 
 MANY = 64  # columns: of fewer, products take no time
 
+LARGE = 800  # rows: with more, a walk to the default stop takes longer than what carries one on
+
 Rows = NDArray[np.intp]
 
 
@@ -129,6 +131,17 @@ class Family:
     def classifier(self) -> bool:
         """Whether y are labels."""
         return self.problem.target == "labels"
+
+    @property
+    def in_stages(self) -> bool:
+        """Whether paths are walked a little at a time, until it is seen where the minimum is."""
+        moving = self.spec.get("along", "lambda") == "lambda"
+        walks = self.walk_on and self.stop is None and moving and not self.problem.closed
+        return walks and self.problem.has_kernel and self._rows_of_a_path >= LARGE
+
+    @property
+    def _rows_of_a_path(self) -> int:
+        return len(self)
 
     @property
     def stop(self) -> float | None:

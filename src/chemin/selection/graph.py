@@ -16,7 +16,7 @@ from ..path import Path
 from ..walk import make_data, stretched, walk_path
 from . import scorers
 from .criteria import Criterion, Trial
-from .curve import Curve
+from .curve import Curve, past_jump
 from .family import Family, Rows
 from .losses import Loss
 from .piecewise import Floats
@@ -165,16 +165,18 @@ class Validation(Criterion):
         y = self._target(path)
         omega = loss.weigh(y, np.ones(len(y)))
         whole, undecided = loss.judged(path, path.cross(self.X), y, omega)
+        endless = path.closed_above and not path.coordinate.to_infinity
+        high = past_jump([whole], path, path.start) if endless else path.start
         return Curve(
             [whole],
             path,
-            range=(path.stop, path.start),
+            range=(path.stop, high),
             top=path.start,
             scoring=loss.scoring,
             loss=loss.name,
             best=loss.best,
             on_boundary=undecided,
-            endless=path.closed_above and not path.coordinate.to_infinity,
+            endless=endless,
         )
 
     def _target(self, path: Path) -> Floats:

@@ -223,6 +223,10 @@ class TunedWidths:
     lambda_ : float
     widths : ndarray of shape (d,)
         In units of the features: k(x, x') = exp(-sum_j (x_j - x'_j)^2 / (2 s_j^2)).
+    relevances : ndarray of shape (d,)
+        How much f changes where a feature changes by one standard deviation: the root mean square
+        over the rows of its slope there. It tells noise from a feature on which f depends linearly:
+        both have large widths.
     criterion, criterion_before : float
         The mean loss on the folds at the end, and of one width for all features at its best lambda.
     descent : Descent
@@ -233,6 +237,7 @@ class TunedWidths:
 
     lambda_: float
     widths: Floats
+    relevances: Floats
     criterion: float
     criterion_before: float
     descent: Descent
@@ -303,7 +308,16 @@ def tune_widths(
     widths, at = np.exp(found.lambda_[1:]), float(np.exp(found.lambda_[0]))
     path = Family(model, points / widths, y, kernel=WIDTH_OF_ONE, stop=at, **options).path
     before = float(found.descent.criterion[0])
-    return TunedWidths(at, widths, found.criterion, before, found.descent, path)
+    relevances = _slopes(points, widths, path.at(at).coef) * points.std(axis=0)
+    return TunedWidths(at, widths, relevances, found.criterion, before, found.descent, path)
+
+
+def _slopes(X: Floats, widths: Floats, coef: Floats) -> Floats:
+    """The root mean square over the rows of the slope of f in each feature."""
+    own = Widths(X, X)
+    W = own.matrix(np.log(widths)) * coef
+    slopes = (W @ own.A - W.sum(axis=1)[:, None] * own.A) / widths**2
+    return np.asarray(np.sqrt(np.mean(slopes**2, axis=0)))
 
 
 __all__ = ["MachineCriterion", "TunedWidths", "machine_folds", "tune_widths"]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,10 +27,10 @@ Ints = NDArray[np.intp]
 # all have happened. What is smaller than the second number, relative, is no jump.
 BESIDE, JUMP = 1e-11, 1e-9
 TOGETHER = 16  # functions that are added up at once
-# Columns of a bend below this part of the values at a piece's ends are lost in them. Pieces with up
-# to so many columns above it are refitted with no more of them.
+# Columns of a bend below this part of the values at a piece's ends are lost in them. Parts of
+# pieces with up to so many columns above it are refitted with no more of them.
 ROUND_OFF = 1e-16
-FEWER_COLUMNS = (5, 8)
+FEWER_COLUMNS = (4, 6, 8, 11)
 
 
 @dataclass(frozen=True)
@@ -99,45 +98,53 @@ class Piecewise:
 
     def on(self, knots: Floats) -> Piecewise:
         """The same function on finer knots, or cut to theirs."""
-        middle = 0.5 * (knots[:-1] + knots[1:])
-        j = np.clip(np.searchsorted(self.knots, middle) - 1, 0, len(self.left) - 1)
-        s0, s1 = self._place(j, knots[:-1]), self._place(j, knots[1:])
-        left, right = self.on_piece(np.tile(j, 2), np.concatenate([s0, s1])).reshape(2, -1)
-        if self.is_quadratic:
-            return Piecewise(knots, left, right, self.bend[j] * ((s1 - s0) ** 2)[:, None])
-        return Piecewise(knots, left, right, self._refitted(j, s0, s1, left, right))
+        return Piecewise(knots, *self._between(self._pieces_on(knots), knots[:-1], knots[1:]))
 
-    def _refitted(self, j: Ints, s0: Floats, s1: Floats, left: Floats, right: Floats) -> Floats:
+    def _pieces_on(self, knots: Floats) -> Ints:
+        """Which piece lies between consecutive knots; the first or last where none does."""
+        middle = 0.5 * (knots[:-1] + knots[1:])
+        j = np.searchsorted(self.knots, middle) - 1
+        return np.minimum(np.maximum(j, 0), len(self.left) - 1)
+
+    def _between(self, j: Ints, first: Floats, last: Floats) -> tuple[Floats, Floats, Floats]:
+        """left, right and bend of parts of pieces j, each between two places u."""
+        s0, s1 = self._place(j, first), self._place(j, last)
+        k, s = np.tile(j, 2), np.concatenate([s0, s1])
+        below = self._bend(k, s) * s * (1 - s)  # the chord
+        left, right = (self.left[k] * (1 - s) + self.right[k] * s - below).reshape(2, -1)
+        if self.is_quadratic:
+            return left, right, self.bend[j] * ((s1 - s0) ** 2)[:, None]
+        return left, right, self._refitted(j, s0, s1, *below.reshape(2, -1))
+
+    def _refitted(self, j: Ints, s0: Floats, s1: Floats, g0: Floats, g1: Floats) -> Floats:
         """The bend between two places of a piece: a polynomial of the degree that it has there.
 
-        With s = s0 + x (s1 - s0), and p(s) = left (1 - s) + right s - s (1 - s) bend(s), p less its
-        chord between the two places, over -x (1 - x).
+        With s = s0 + x (s1 - s0) and g(s) = s (1 - s) bend(s), which is g0 and g1 at the two
+        places, it is g less its chord between them, over -x (1 - x).
         """
-        out, part = self.bend[j].copy(), (s0 > 0) | (s1 < 1)
+        out, part = self.bend[j], (s0 > 0) | (s1 < 1)
         out[part] = 0.0
-        columns = self._columns[j]
-        for fewer, n in zip((-1, *self._degrees), self._degrees):
-            some = np.flatnonzero(part & (columns > fewer) & (columns <= n))
+        columns = np.where(part, self._columns(j, s1 - s0), -1)
+        degrees = (*(n for n in FEWER_COLUMNS if n < self.bend.shape[1]), self.bend.shape[1])
+        for fewer, n in zip((-1, *degrees), degrees):
+            some = np.flatnonzero((columns > fewer) & (columns <= n))
             if len(some) == 0:
                 continue
-            k, x = j[some], chebyshev.nodes(n)
+            x = chebyshev.nodes(n)
             s = s0[some, None] + (s1 - s0)[some, None] * x
-            bend = chebyshev.evaluate_many(self.bend[k, :n], s) * s * (1 - s)
-            value = self.left[k, None] * (1 - s) + self.right[k, None] * s - bend
-            inner = straightened(x, left[some, None], right[some, None], value)
-            out[some, :n] = chebyshev.fit(inner)
+            g = chebyshev.evaluate_many(self.bend[j[some]], s) * s * (1 - s)
+            out[some, :n] = -chebyshev.fit(straightened(x, g0[some, None], g1[some, None], g))
         return out
 
-    @property
-    def _degrees(self) -> tuple[int, ...]:
-        """Numbers of columns by which pieces are taken together."""
-        return (*(n for n in FEWER_COLUMNS if n < self.bend.shape[1]), self.bend.shape[1])
-
-    @cached_property
-    def _columns(self) -> Ints:
-        """Columns of the bend of each piece that are more than round-off of its values."""
-        size = np.maximum(np.abs(self.left), np.abs(self.right))
-        return chebyshev.columns_above(self.bend, ROUND_OFF * size)
+    def _columns(self, j: Ints, width: Floats) -> Ints:
+        """How many columns a part of piece j of some width needs: others are lost in its values."""
+        size, out = np.maximum(np.abs(self.left), np.abs(self.right)), np.zeros(len(j), np.intp)
+        halvings = chebyshev.halvings(width)
+        for h in np.unique(halvings):
+            some = np.flatnonzero(halvings == h)
+            sizes = np.abs(self.bend) @ chebyshev.narrowed(self.bend.shape[1], int(h))
+            out[some] = chebyshev.columns_above(sizes, ROUND_OFF * size)[j[some]]
+        return out
 
     def jumps(self, u: float) -> bool:
         """Whether there is a jump at u, or so near to it that round-off may have moved it there.
@@ -297,16 +304,22 @@ def total(functions: Sequence[Piecewise]) -> Piecewise:
 
 
 def _sum(functions: list[Piecewise]) -> Piecewise:
-    """On the knots of all of them."""
+    """On the knots of all of them. They are looked at as one, with a piece of no use after each."""
     knots = np.unique(np.concatenate([f.knots for f in functions]))
-    parts = [f.on(knots) for f in functions]
-    width = max(part.bend.shape[1] for part in parts)
-    return Piecewise(
-        knots,
-        np.add.reduce([part.left for part in parts]),
-        np.add.reduce([part.right for part in parts]),
-        np.add.reduce([widened(part.bend, width) for part in parts]),
-    )
+    sizes = [len(f.knots) for f in functions]
+    columns = max(f.bend.shape[1] for f in functions)
+    (left, right), bend = np.zeros((2, sum(sizes))), np.zeros((sum(sizes), columns))
+    j, at = [], 0
+    for f, size in zip(functions, sizes):
+        some = slice(at, at + size - 1)
+        left[some], right[some], bend[some, : f.bend.shape[1]] = f.left, f.right, f.bend
+        j.append(at + f._pieces_on(knots))
+        at += size
+    every = Piecewise(np.concatenate([f.knots for f in functions]), left, right, bend)
+    ends = (np.tile(end, len(functions)) for end in (knots[:-1], knots[1:]))
+    found = every._between(np.concatenate(j), *ends)
+    sums = (x.reshape(len(functions), len(knots) - 1, *x.shape[1:]).sum(axis=0) for x in found)
+    return Piecewise(knots, *sums)
 
 
 __all__ = ["Piecewise", "total"]

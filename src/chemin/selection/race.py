@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
-from .criteria import Criterion, Run, Trial, Walked, Work
+from ..engine import DEFAULT_RANGE
+from .criteria import FIRST_STAGE, Criterion, Run, Trial, Walked, Work
 from .curve import Curve
 from .family import Family, Rows
+from .jobs import run_all
 from .piecewise import total
 
 # A candidate is behind by so many standard errors of the best before it is given up.
@@ -51,7 +53,7 @@ class Candidate:
         self,
         params: dict[str, Any],
         folds: list[Fold],
-        whole: Callable[[], Family],
+        whole: Callable[[], Any],
         criterion: Criterion,
     ) -> None:
         self.params, self.folds, self.whole, self.criterion = params, folds, whole, criterion
@@ -72,14 +74,18 @@ class Candidate:
         trials = [fold.trial for fold in self.folds]
         for fold in self.folds:
             fold.family.prepare()
-        workers = Parallel(n_jobs=self.criterion.n_jobs, prefer="threads")
-        for k in range(0, len(trials), width):
-            some = zip(works[k : k + width], trials[k : k + width])
-            self.walks += workers(delayed(work.walk)(trial) for work, trial in some)
-            if len(self.walks) < len(trials) and best is not None and self._behind(best):
+        run, stop = Run(self.criterion, works[0].family, works, trials, self.walks), {}
+        if works[0].family.in_stages and works[0].loss is not None:
+            self.walks += run.pilot(_part_walked(best))
+            stop = {"stop": max(walk.stop for walk in self.walks)}
+        while len(self.walks) < len(trials):
+            if self.walks and best is not None and self._behind(best):
                 return
+            some = slice(len(self.walks), len(self.walks) + width)
+            every = zip(works[some], trials[some])
+            jobs = (delayed(work.walk)(trial, **stop) for work, trial in every)
+            self.walks += run_all(jobs, self.criterion.n_jobs)
         # The way further down for those alone that may be the best.
-        run = Run(self.criterion, works[0].family, works, trials, self.walks)
         self.curve = run.of_folds(limit)
 
     def finish(self) -> None:
@@ -95,7 +101,7 @@ class Candidate:
         if self.curve is not None:
             return self.curve.minimum
         known = [walk.loss for walk in self.walks if walk.loss is not None]
-        return float(total(known).lowest()[0].min()) / len(known)
+        return float(total(known).lowest()[0].min()) / len(known) if known else np.inf
 
     def _behind(self, best: Candidate) -> bool:
         """Whether folds that are done tell that this is not the best; see `race`."""
@@ -108,6 +114,13 @@ class Candidate:
         error = np.nan_to_num(curve.standard_error(curve.minimiser))
         same = float(np.sum(there[:done])) + done * MARGIN * error
         return least > float(np.sum(there)) or (done > 1 and least > same)
+
+
+def _part_walked(best: Candidate | None) -> float:
+    """Of the start, how far down the best candidate so far was walked; within what pilots do."""
+    if best is None or best.curve is None:
+        return FIRST_STAGE
+    return float(np.clip(best.curve.range[0] / best.curve.top, DEFAULT_RANGE, FIRST_STAGE))
 
 
 __all__ = ["Candidate", "Fold"]

@@ -211,6 +211,10 @@ class ClassFamily(Family):
         self.classes, self.numbers = np.unique(self.y, return_inverse=True)
         self.coding = Coding(len(self.classes), coding)
 
+    @property
+    def _rows_of_a_path(self) -> int:
+        return 2 * len(self) // len(self.classes) if self.coding.by_pairs else len(self)
+
     @cached_property
     def cost(self) -> Floats:
         return self._by_class(np.arange(len(self)), self.weight)

@@ -122,7 +122,7 @@ def _cholesky(H: Floats) -> Any:
 class SmoothCriterion:
     """Any C that is smooth and strictly convex in b, by its derivatives.
 
-    The minimiser comes from Newton's method with conjugate gradients, started from the last one;
+    The minimiser comes from Newton's method with conjugate gradients, started from an earlier one;
     the adjoint from conjugate gradients. No matrix is formed.
 
     Parameters
@@ -266,23 +266,31 @@ def tune(
 
 
 class MeanError:
-    """E and its gradient in lambda: the mean over folds. Each starts from its last solution."""
+    """E and its gradient in lambda: the mean over folds.
+
+    Each solve starts from the solution where E was least: where training has several minima, a
+    step that leads to another one and gains nothing is forgotten.
+    """
 
     def __init__(
         self, training: Sequence[TrainingCriterion], selection: Sequence[SelectionCriterion]
     ) -> None:
         self.training, self.selection = training, selection
         self.solutions: list[Any] = [None] * len(training)
+        self.least, self.starts = np.inf, self.solutions
 
     def __call__(self, lambda_: Floats) -> tuple[float, Floats]:
-        value, gradient = 0.0, np.zeros(len(lambda_))
-        for k, (train, select) in enumerate(zip(self.training, self.selection)):
-            b = self.solutions[k] = train.solve(lambda_, self.solutions[k])
+        value, gradient, self.solutions = 0.0, np.zeros(len(lambda_)), []
+        for train, select, start in zip(self.training, self.selection, self.starts):
+            b = train.solve(lambda_, start)
+            self.solutions.append(b)
             more, slope, *own = select(lambda_, b)
             value += float(more)
             gradient += train.pull_back(lambda_, b, slope)
             if own:
                 gradient += np.asarray(own[0], dtype=float)
+        if value < self.least:
+            self.least, self.starts = value, self.solutions
         return value / len(self.training), gradient / len(self.training)
 
 
