@@ -23,7 +23,9 @@ within the move.
     R  | row of G         |  a slot  H  |      |  an empty slot has a row and a column of zeros
        +------------------+             +------+
 
-Ties, jumps, ends and everything doubtful are left to the walk in Python.
+Where several variables stand at corners together they are passed one after the other, none twice,
+until all of them leave their corners at speed: then, whatever the order was, this is the way on.
+Jumps, ends and everything doubtful, ties that do not end so too, are left to the walk in Python.
 """
 
 import numpy as np
@@ -53,6 +55,7 @@ cdef enum Code:
     CORNER = 2  # a variable stands at a corner that is not plainly to be passed
     LEFT = 3  # nothing was done: the next move is not for this walk
     AGAIN = 4  # where the move ends was not known well enough; now it is
+    TIED = 5  # another variable stands at a corner that is plainly to be passed before t moves
 
 cdef double FURTHER = 4.0  # see `crossing.py`
 cdef double SPARE = 1e-4  # of what a space may leave: one pole less will do the next time
@@ -93,11 +96,12 @@ cdef class Ramps(System):
         double[::1] soft, root_soft, q, z, h, tolerance, blur, lin, c, y, x, off, spare, lately
         double[::1] alpha, beta, theta, d, e, near, shape, old_z, old_h
         double[:, ::1] Q, place
-        Py_ssize_t[::1] stair, owner, everyone
+        Py_ssize_t[::1] stair, owner, everyone, passed_at
         Py_ssize_t[::1] slot_of
         Py_ssize_t cap, ns, poles, least, k, who, rows_free
         int side
-        bint worn, fresh
+        bint worn, fresh, tied
+        Py_ssize_t places
         readonly Py_ssize_t functions, steps
 
     def __init__(self, system):
@@ -106,7 +110,7 @@ cdef class Ramps(System):
         n = self.N
         self.soft = np.ascontiguousarray(system.soft, dtype=np.float64)
         self.root_soft, self.q = np.sqrt(self.soft), np.ascontiguousarray(system.q)
-        self.everyone = np.arange(n)
+        self.everyone, self.passed_at = np.arange(n), np.zeros(n, np.intp)
         self.z, self.h, self.old_z, self.old_h, self.tolerance, self.blur = np.zeros((6, n))
         self.lin, self.lately = np.zeros((2, n))
         self.place = np.zeros((2, n))
@@ -145,6 +149,7 @@ cdef class Ramps(System):
         np.asarray(self.G_FF)[:] = 0.0
         self.ns = self.rows_free = 0
         self.worn = True
+        self.places += 1
         for i in range(self.N):
             if self.stair[i] % 2 == 0:
                 self._take_slot(i)
@@ -521,21 +526,25 @@ cdef class Ramps(System):
             return fmax(VANISHING * most, self.blur[i] / self.t)
         return VANISHING * (size * self.root[i] + fabs(self.r[i])) + self.tolerance[i] / self.t
 
-    cdef bint _settled(self) noexcept nogil:
-        """Whether all that stand at corners leave them, at speed."""
+    cdef Code _settled(self) noexcept nogil:
+        """Whether all that stand at corners leave them, at speed; or `who` is to pass its own."""
         cdef Py_ssize_t i
         cdef int side
         cdef double x
+        cdef Code code = GOES_ON
         for i in range(self.N):
             if self._nearest(i) > self._width(i):
                 continue
             x = self.z[i] if self.stair[i] % 2 == 0 else self.h[i]
             side = self._level(i, 1) - x <= self._width(i)
             if side and x - self._level(i, -1) <= self._width(i):
-                return False
-            if not self._slope(i, side) > self._noise(i):
-                return False
-        return True
+                return LEFT
+            if self._slope(i, side) > self._noise(i):
+                continue
+            if self.passed_at[i] == self.places or not self._passes(i, side, -self._slope(i, side)):
+                return LEFT
+            self.who, self.side, code = i, side, TIED
+        return code
 
     cdef double _leaves(self) noexcept nogil:
         """The largest residual that the space leaves where the move ends."""
@@ -561,6 +570,7 @@ cdef class Ramps(System):
         """The next move: its functions, and where it ends."""
         cdef Py_ssize_t acted = 0, s, poles = self.poles
         cdef double allowed = INFINITY, left
+        cdef Code code
         self.reach = min(self.t - t_end, LONG * self.t)
         if self.worn or self._dear():
             if not self._invert():
@@ -578,8 +588,10 @@ cdef class Ramps(System):
             self._act(acted)
             acted = self.k + 1
             self._functions()
-            if first and not self._settled():
-                return LEFT
+            if first:
+                code = self._settled()
+                if code != GOES_ON:
+                    return code
             if not self._search():
                 return LEFT
             left = self._leaves()
@@ -662,7 +674,7 @@ cdef class Ramps(System):
         cdef Py_ssize_t i
         cdef double spare
         for i in range(self.N):
-            spare = 0.0 if self.stair[i] % 2 == 0 else REALLY * self.tolerance[i]
+            spare = self.blur[i] if self.stair[i] % 2 == 0 else REALLY * self.tolerance[i]
             if i != self.who and self._nearest(i) < -spare:
                 return False
         return True
@@ -745,18 +757,22 @@ cdef class Ramps(System):
         return AGAIN if fabs(h) <= REALLY * self.tolerance[i] else LEFT
 
     cdef bint _plain(self) noexcept nogil:
-        """Whether the corner is plainly to be passed: at speed, by one variable, to a wide stair.
+        """Whether the corner where a move ends is plainly to be passed.
 
         The speed at which it goes on has the same sign: pivots are positive.
         """
-        cdef Py_ssize_t i = self.who, target = self.stair[i] + (1 if self.side else -1)
-        cdef double stair = self.slope[i, target], left
-        cdef double closing = self._speed(i) + stair if self.side else -self._speed(i) - stair
+        cdef double speed = self._speed(self.who)
+        speed += self.slope[self.who, self.stair[self.who] + (1 if self.side else -1)]
+        return self._passes(self.who, self.side, speed if self.side else -speed)
+
+    cdef bint _passes(self, Py_ssize_t i, int side, double closing) noexcept nogil:
+        """Whether variable i passes its corner at speed, to a wide stair."""
+        cdef Py_ssize_t target = self.stair[i] + (1 if side else -1)
+        cdef double left = self.value[i, target + 1] - self.value[i, target - 1]
         if not closing > self._noise(i) or (self.stair[i] % 2 == 0 and self.rows_free < 2):
             return False
-        left = self.value[i, target + 1] - self.value[i, target - 1]
         left += self.t * (self.slope[i, target + 1] - self.slope[i, target - 1])
-        return left > fmax(self.blur[i], self.tolerance[i]) and self._alone(i)
+        return left > fmax(self.blur[i], self.tolerance[i])
 
     cdef void _pass(self) noexcept nogil:
         """Variable `who` goes over its corner."""
@@ -768,7 +784,7 @@ cdef class Ramps(System):
         else:
             self.h[i], self.z[i] = level, self._level(i, 0)
             self._leave(i)
-        self.fresh = False
+        self.fresh, self.passed_at[i] = False, self.places
 
     # ------------------------------------------------------------------ the loop
 
@@ -776,36 +792,33 @@ cdef class Ramps(System):
         """Regular events down to t_end, no more than `most`.
 
         Returns why it has ended, the moves (t0, t1, step, variables, rates, near, weights) and
-        the events (t, variable, from, to), one after each move but for the last at a corner.
+        the events (moves before it, t, variable, from, to).
         """
         cdef Code code = GOES_ON
         cdef double t
-        cdef Py_ssize_t origin
-        cdef bint first
         moves, events = [], []
-        while code == GOES_ON:
+        self.tied = True  # for all that is known
+        while True:
             if len(moves) >= most or self.sized - self.t > NEARBY * self.t:
-                code = FULL
-                break
+                return FULL, moves, events
             if self.ns + 1 >= self.cap and self.cap < self.N:
-                code = FULL
-                break
-            first = len(moves) == 0
+                return FULL, moves, events
             with nogil:
                 t = self.t
-                code = self._find(t_end, first)
+                code = self._find(t_end, self.tied)
                 if code == GOES_ON:
                     code = self._end()
-            if code != GOES_ON:
-                break
-            moves.append(self._made(t))
-            if not self._plain():
-                code = CORNER
-                break
+            if code == GOES_ON:
+                moves.append(self._made(t))
+                self.places += 1
+                if not self._plain():
+                    return CORNER, moves, events
+            elif code != TIED:
+                return code, moves, events
             origin = self.stair[self.who]
             self._pass()
-            events.append((self.t, self.who, origin, self.stair[self.who]))
-        return code, moves, events
+            events.append((len(moves), self.t, self.who, origin, self.stair[self.who]))
+            self.tied = code == TIED or not self._alone(self.who)
 
     def _made(self, double before):
         """The move that ends here. What was corrected at its end is part of its rate."""

@@ -1,11 +1,15 @@
 """The fast walk on ramps: the compiled loop for regular events, the walk in Python for the others.
 
-Regular is a move that ends where one variable alone meets the end of its stair, at speed. The
-compiled loop (`_ramps.pyx`) makes such moves as long as they come. Whatever else there is, ties,
-jumps, ends, drift and spaces that are too small, is done by `KrylovWalker`, for one step.
+Regular is a move that ends where a variable meets the end of its stair, at speed, and all that
+stand at corners then leave theirs at speed, once some of them have passed. The compiled loop
+(`_ramps.pyx`) makes such moves as long as they come. Whatever else there is, other ties, jumps,
+ends, drift and spaces that are too small, is done by `KrylovWalker`, for one step.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -59,9 +63,10 @@ class RampWalker(KrylovWalker):
             if not moves or not self.take_over(moves, events):
                 break
             any_move, corner = True, code == CORNER
+            stands = moves[0][0] == moves[-1][1]
             if self.guard:
                 check_sight(self.system.floor(self.size, self.t))
-            if code != FULL or np.any(np.abs(self.drift) > 2.0 * self.tolerance):
+            if code != FULL or stands or np.any(np.abs(self.drift) > 2.0 * self.tolerance):
                 break
         self.search.functions, self.search.steps = core.functions, core.steps
         if not any_move:
@@ -87,22 +92,34 @@ class RampWalker(KrylovWalker):
             self.t, self.z, self.stair = here
             self.refresh()
             return False
-        for j, (t0, t1, length, index, rate, near, weight) in enumerate(moves):
-            self.recorder.curve(t0, t1, index, rate, length, Form(near, weight))
-            if j < len(events):
-                self.recorder.event(*events[j])
+        for event, move in in_order(moves, events):
+            if event is not None:
+                self.recorder.event(*event)
+            if move is not None:
+                t0, t1, length, index, rate, near, weight = move
+                self.recorder.curve(t0, t1, index, rate, length, Form(near, weight))
         self.passed += len(events)
         self.progress(self.t, self.passed)
         return True
 
     def replay(self, moves: list[tuple], events: list[tuple]) -> None:
         """To the end of the last of these moves; pins do not move."""
-        for j, (_, _, length, index, rate, near, weight) in enumerate(moves):
-            self.z[index] += rate * length + Form(near, weight).off(length)
-            if j < len(events):
-                _, k, _, target = events[j]
+        for event, move in in_order(moves, events):
+            if event is not None:
+                _, k, _, target = event
                 self.stair[k] = target
                 if target % 2:
                     self.z[k] = self.system.stairs.value[k, target]
+            if move is not None:
+                _, _, length, index, rate, near, weight = move
+                self.z[index] += rate * length + Form(near, weight).off(length)
         self.t = moves[-1][1]
         self.refresh()
+
+
+def in_order(moves: list[tuple], events: list[tuple]) -> Iterator[tuple[Any, Any]]:
+    """An event or a move, one after the other; events say how many moves were made before them."""
+    for j, move in enumerate([*moves, None]):
+        for _, *event in (e for e in events if e[0] == j):
+            yield event, None
+        yield None, move

@@ -34,6 +34,7 @@ from .reasons import Reason, StuckError
 from .reference import Move
 from .rescue import RescuedWalker
 from .tolerances import (
+    CLOSE,
     DISTANT,
     EVEN,
     FAINT,
@@ -41,11 +42,13 @@ from .tolerances import (
     GENTLE,
     LONG,
     NOUGHT,
-    REALLY,
+    SEEN,
+    SEEN_ROUNDING,
     TAIL,
-    VANISHING,
 )
 from .trace import CurvedRecorder
+
+ARRIVALS = 3  # corrections of where a free variable meets its pin
 
 
 class RationalWalker(RescuedWalker):
@@ -53,6 +56,7 @@ class RationalWalker(RescuedWalker):
 
     recorder: CurvedRecorder
     form: Form | None = None
+    at_pin: Mask  # free variables that were put at their pins where the last move has ended
 
     def __init__(self, system: StaircaseSystem, *args: object) -> None:
         self.curved = system
@@ -95,7 +99,7 @@ class RationalWalker(RescuedWalker):
         if not np.isfinite(left) and not self.blocking.any():
             return min(step, size), True  # nothing is met, or told from the limit at infinity
         if step < reach:
-            return step, False
+            return self.arrival_at(move, step, reach), False
         self.blocking = np.zeros_like(self.blocking)
         return reach, reach == left
 
@@ -167,6 +171,30 @@ class RationalWalker(RescuedWalker):
         part = U.T @ (root * move.z[self.free])[on_ramp]
         return Form(-move.t * theta, np.ascontiguousarray(-move.t * (solved @ U) * part))
 
+    def arrival_at(self, move: Move, step: float, reach: float) -> float:
+        """The length after which a free variable meets its pin, by the equations there.
+
+        Where G_FF + t D is nearly singular its own function is less precise than its residual: if
+        it were held at its pin too early, or too late, its equation would not hold all the way.
+        """
+        k = np.flatnonzero((self.blocking & self.tread).any(axis=0))
+        if len(k) == 0 or self.form is None:
+            return step
+        nobody, at = np.zeros(len(self.free), dtype=bool), np.searchsorted(self.free, k[:1])
+        for _ in range(ARRIVALS):
+            z, t = self.z + step * move.z, self.t + move.t * step
+            z[self.free] += self.form.off(step)
+            z[self.free] += self.left_over(move, z, t, nobody)
+            pins = self.system.stairs.level(self.stair + np.where(self.blocking[1], 1, -1), t)
+            speed = move.z[k[0]] + self.form.rate(step)[at][0]
+            further = (pins - z)[k[0]] / speed if speed else 0.0
+            if not 0.0 < step + further < reach:
+                break
+            step += further
+            if abs(further) <= CLOSE * step:
+                break
+        return step
+
     def advance(self, move: Move, step: float, t: float) -> None:
         """To the new place. The end of a rational move is solved for, not extrapolated: what meets
         a pin stands at it, and the others as they must.
@@ -178,32 +206,25 @@ class RationalWalker(RescuedWalker):
             return
         free, came_from, z = self.free, self.t, self.z + step * move.z
         z[free] += self.form.off(step)
-        self.check_free(move, z, step, t)
         end = self.end_of(move, z, t)
         rate = move.z[free] + (end - z)[free] / step
         # As a replay of the move has it, to the last bit: its round-off is seen and corrected next.
         self.z[free] += rate * step + self.form.off(step)
         self.t = t
         self.refresh()
-        self.check_held()
+        self.check_ends()
         self.recorder.curve(came_from, t, free, rate, step, self.form)
         self.factor()
         self.progress(t, self.passed)
 
-    def check_free(self, move: Move, z: Floats, step: float, t: float) -> None:
-        """Where a move ends no free variable may be beyond a pin: it has stepped over it."""
-        assert self.form is not None
-        below, above = (self.system.stairs.level(self.stair + side, t) for side in (-1, 1))
-        terms = np.abs(self.z) + step * np.abs(move.z)
-        terms[self.free] += np.abs(self.form.weight) @ self.form.bends(np.array([step]))[0]
-        beyond = np.where(self.tread, np.maximum(below - z, z - above), 0.0)
-        if np.any(beyond > REALLY * self.blur + VANISHING * terms):
-            raise StuckError(Reason.OVER(float((beyond / self.box)[self.tread].max())))
-
-    def check_held(self) -> None:
-        """Nor may, by the data, one that is held be beyond its stair."""
-        beyond = np.where(self.tread, 0.0, np.abs(self.drift))
-        if np.any(beyond > REALLY * self.tolerance):
+    def check_ends(self) -> None:
+        """Where a move ends no variable but those that end it may be beyond its stair, by the data:
+        it would have stepped over a crossing. Held ones are not, nor does one that was put at its
+        pin ask to go on.
+        """
+        others = ~self.blocking.any(axis=0) & (~self.tread | self.at_pin)
+        beyond = np.where(others, np.abs(self.drift), 0.0)
+        if np.any(beyond > self.system.tolerances(self.size, self.t, SEEN, SEEN_ROUNDING)):
             raise StuckError(Reason.OVER(float(beyond.max()) / self.system.pull(self.t)))
 
     def end_of(self, move: Move, z: Floats, t: float) -> Floats:
@@ -219,6 +240,7 @@ class RationalWalker(RescuedWalker):
             end[self.free] += self.left_over(move, end, t, held[self.free])
             beyond = self.tread & ~held & ((end < below) | (end > above))
             if not (self.blocking.any() and beyond.any()):
+                self.at_pin = held
                 return end
             low, high = low | (beyond & (end < below)), high | (beyond & (end > above))
 

@@ -59,6 +59,7 @@ UNSEEN = 50 * EPS  # absolute terms: residuals that change by less change by rou
 CLOSE = 4 * EPS  # the place: nearer than this a crossing is there
 UNSOLVED = 0.01  # tolerance of residuals: what a Krylov space may leave of the equations
 REALLY = 4.0  # tolerance of residuals: more than that left where a move ends is round-off
+SEEN, SEEN_ROUNDING = 1e-9, 50 * EPS  # linear term, terms: what certificates see beyond a stair
 ARRIVED = 0.25  # tolerance of residuals: so near its corner a variable is to arrive; then twice
 MENDED = 0.02  # tolerance of residuals: what may be left of what is off where a move ends
 SPANNED = 64 * EPS  # the entries of T: a beta below it is round-off, and the Krylov space complete

@@ -120,16 +120,25 @@ class Recorder:
     def _add(self, t0: list[float], t1: list[float], length: list[float], sizes: list[int]) -> None:
         """Moves whose entries have been written."""
         if self.first is None and self.system is not None:
-            self._look_for_the_first(np.array(t0), np.array(t1), np.array(length), np.array(sizes))
+            j = next((j for j, size in enumerate(sizes) if size), len(sizes))  # z is still before
+            if j < len(sizes) and self._alone(t0[j], t1[j], length[j], sizes[j]):
+                self.first = len(self.moves[0]) + j
+            else:
+                ends = np.array(t0), np.array(t1)
+                self._look_for_the_first(*ends, np.array(length), np.array(sizes), j)
         new: tuple[list[Any], ...] = (t0, t1, length, sizes)
         for column, more in zip(self.moves, new):
             column.extend(more)
         self.entries += sum(sizes)
 
-    def _look_for_the_first(self, t0: Floats, t1: Floats, length: Floats, sizes: Ints) -> None:
-        """Whether something happens in one of the next moves; mostly in the very first."""
+    def _look_for_the_first(
+        self, t0: Floats, t1: Floats, length: Floats, sizes: Ints, still: int
+    ) -> None:
+        """Whether something happens in one of the next moves; mostly in the very first in which
+        anything moves, after `still` others.
+        """
         pointer = self.entries + np.concatenate([[0], np.cumsum(sizes)])
-        done, together = 0, 1
+        done, together = still, 1
         while done < len(t0):
             some = slice(done, done + together)
             move, entry = ranges(pointer[:-1][some], pointer[1:][some])
@@ -163,10 +172,6 @@ class Recorder:
         far = np.maximum(np.abs(t0), np.abs(t1))
         pull, least = (np.array([[system.pull(t)] for t in ts.tolist()]) for ts in (far, t0))
         size = np.where(t0 == t1, length, far)
-        if len(index) == len(t0) == 1 and not before.any():
-            moved = float(size[0]) * abs(float(rate[0]))
-            if self._alone(int(index[0]), moved, float(pull[0, 0]), float(t0[0])):
-                return np.array([True])
         fastest, change = np.zeros(len(t0)), np.zeros(before.shape)
         np.maximum.at(fastest, move, np.abs(rate))
         # Beside an intercept that goes with t the others stand still, but for round-off.
@@ -191,14 +196,21 @@ class Recorder:
             out[some] |= seen(coupling.magnitude(sizes))
         return out
 
-    def _alone(self, i: int, moved: float, pull: float, t0: float) -> bool:
-        """Whether one multiplier that moves, the others being 0, is seen by its own residual."""
-        assert self.system is not None
-        coupling = self.system.coupling
-        if not (coupling.semidefinite and i < coupling.n_rows and self.system.boxed[i]):
+    def _alone(self, t0: float, t1: float, length: float, size: int) -> bool:
+        """Whether one multiplier moves in the next move in which anything does, the others being 0,
+        and is seen by its own residual. It is the case that is quickly told.
+        """
+        system = self.system
+        assert system is not None
+        if size != 1 or self.z.any():
             return False
-        most = min(1.0, self.system.pull(t0))
-        return moved > NOTHING * most and float(coupling.root[i]) ** 2 * moved > NOTHING * pull
+        i, coupling = int(self.index[self.entries]), system.coupling
+        if not (coupling.semidefinite and i < coupling.n_rows and system.boxed[i]):
+            return False
+        far = max(abs(t0), abs(t1))
+        moved = (length if t0 == t1 else far) * abs(float(self.rate[self.entries]))
+        seen = float(coupling.root[i]) ** 2 * moved > NOTHING * system.pull(far)
+        return seen and moved > NOTHING * min(1.0, system.pull(t0))
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         if self.system is None:
