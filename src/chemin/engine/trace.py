@@ -697,7 +697,7 @@ class Trace:
 
     def within(self, moves: Ints, parts: Floats) -> Floats:
         """z at parts of moves, given in order: one column for each of the parts, move by move."""
-        if self._small:
+        if "_kept" in vars(self):  # for these moves alone they are not worth it
             states = self._kept[moves]
         else:
             z, at, states = self.z_start, -1, np.empty((len(moves), len(self.z_start)))
