@@ -172,10 +172,11 @@ class Recorder:
         far = np.maximum(np.abs(t0), np.abs(t1))
         pull, least = (np.array([[system.pull(t)] for t in ts.tolist()]) for ts in (far, t0))
         size = np.where(t0 == t1, length, far)
-        fastest, change = np.zeros(len(t0)), np.zeros(before.shape)
-        np.maximum.at(fastest, move, np.abs(rate))
+        fastest, change = np.zeros((2, len(t0))), np.zeros(before.shape)
+        multiplier = system.boxed[index]
+        np.maximum.at(fastest, (multiplier.astype(int), move), np.abs(rate))
         # Beside an intercept that goes with t the others stand still, but for round-off.
-        multiplier = system.boxed[index] & (np.abs(rate) > AT_REST * fastest[move])
+        multiplier &= (fastest[1] > AT_REST * fastest[0])[move]
         change[move[multiplier], index[multiplier]] = (size[move] * rate)[multiplier]
         out = np.any(np.abs(change) > NOTHING * np.minimum(self.box, least), axis=1)
         some = np.flatnonzero(out)
