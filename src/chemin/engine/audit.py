@@ -86,11 +86,11 @@ def _with_care(
 def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any]) -> Trace:
     """A walk that has failed, carried on from its last certified place with more care."""
     limits = dict(limits)
-    if limits["stop"] is None:
-        limits["stop"] = DEFAULT_RANGE * float(good.t0[0])
+    stair, z, t = good.last
+    if limits["stop"] is None:  # a walk that looks for its start may have gone beyond
+        limits["stop"] = min(DEFAULT_RANGE * float(good.t0[0]), t)
     if limits["max_events"] is not None:
         limits["max_events"] -= len(good.events)
-    stair, z, t = good.last
     if t == limits["stop"] or limits["max_events"] == 0:
         return good
     begun = abs(float(good.t0[0]))

@@ -17,7 +17,7 @@ from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .krylov import KrylovWalker
 from .progress import Progress
 from .rational import RationalWalker
-from .reasons import End, Reason, StopWalk, WalkEnd
+from .reasons import End, Reason, WalkEnd
 from .rescue import RescuedWalker, regularise
 from .tolerances import EPS, PRECISION, ROUNDING, SPREAD, reference_asked_for
 from .trace import CurvedRecorder, Recorder, Trace
@@ -350,7 +350,7 @@ def _down_from_top(walker: Any, recorder: Recorder, reach: float) -> None:
         while recorder.top is None and len(places) < GLANCES:
             walker.walk(GLANCE * walker.t)
             places.append(walker.t)
-    except StopWalk:  # nothing, down to where double precision is blind
+    except WalkEnd:  # nothing, down to where double precision is blind, or finds no way
         if recorder.top is not None or len(places) < SHOWN:
             raise
     if recorder.top is None:
