@@ -152,3 +152,14 @@ def test_moves_before_the_start_are_judged_together(along, monkeypatch):
     singly = function(X, y, kernel="linear", along=along, lambda_=10.0)
     assert together.start == singly.start
     np.testing.assert_array_equal(together.events, singly.events)
+
+
+def test_room_for_moves_grows_in_place(monkeypatch):
+    """Oracle: the same walk with room for all of its moves from the start."""
+    X, y = one_hot(60)
+    at_once = svc_path(X, y, kernel="rbf", gamma=0.2)
+    monkeypatch.setattr(trace, "ROOM", 8)
+    grown = svc_path(X, y, kernel="rbf", gamma=0.2)
+    np.testing.assert_array_equal(grown.events, at_once.events)
+    values = np.geomspace(at_once.stop, at_once.start, 50)
+    np.testing.assert_array_equal(grown.coefficients(values)[0], at_once.coefficients(values)[0])

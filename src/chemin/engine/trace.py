@@ -29,8 +29,9 @@ KEPT = 500_000
 # Where the states of all moves are no more numbers, they are there for a single value too.
 AT_ONCE = 16_000
 # Room for entries of moves: half as many as the matrix has, but no more than this, at first; then
-# twice as many. What is not written takes no memory.
-ROOM, GROWTH = 2**23, 2
+# twice as many. What is not written takes no memory. Beyond it a quarter more, in place: two copies
+# of a hundred megabytes would be the most that a walk needs.
+ROOM, GROWTH, LATER = 2**23, 2, 1.25
 # Moves whose products are made at a time: more of them change more variables, and what is made of
 # fewer does not outweigh the calls. 64 took up to a quarter longer, 512 too.
 AT_A_TIME = 192
@@ -100,16 +101,21 @@ class Recorder:
     def room(self, count: int) -> tuple[NDArray[np.int32], Floats]:
         """Where the entries of the next moves go, from `entries` on: room for so many of them.
 
-        What is not written takes no memory, and is not cleared.
+        What is not written takes no memory at first, and is not cleared.
         """
         need = self.entries + count
         if need > len(self.index):
             first = 0 if self.system is None else min(self.system.coupling.stored // 2, ROOM)
-            size = max(need, first, GROWTH * len(self.index))
-            index, rate = np.empty(size, np.int32), np.empty(size)
-            index[: self.entries] = self.index[: self.entries]
-            rate[: self.entries] = self.rate[: self.entries]
-            self.index, self.rate = index, rate
+            if len(self.index) < ROOM:
+                size = max(need, first, GROWTH * len(self.index))
+                index, rate = np.empty(size, np.int32), np.empty(size)
+                index[: self.entries] = self.index[: self.entries]
+                rate[: self.entries] = self.rate[: self.entries]
+                self.index, self.rate = index, rate
+            else:
+                size = max(need, int(LATER * len(self.index)))
+                for entries in (self.index, self.rate):
+                    entries.resize(size, refcheck=False)
         return self.index, self.rate
 
     def _write(self, index: NDArray[np.int32], rate: Floats) -> None:
