@@ -35,7 +35,7 @@ ROOM, GROWTH, LATER = 2**23, 2, 1.25
 # Moves whose products are made at a time: more of them change more variables, and what is made of
 # fewer does not outweigh the calls. 64 took up to a quarter longer, 512 too.
 AT_A_TIME = 192
-JUDGED = 64  # moves before the start of a path that are looked at together
+JUDGED = 64  # moves before the start of a path that are looked at together, at the most
 # Blocks of moves whose products are cumulated before a product with all of z wipes out round-off.
 AFRESH = 3
 
@@ -160,7 +160,7 @@ class Recorder:
             if k < len(happens):
                 self.first = len(self.moves[0]) + done + k
                 return
-            done, together = done + together, JUDGED
+            done, together = done + together, min(2 * together, JUDGED)
 
     def _happens(
         self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats], z: Floats
@@ -176,7 +176,8 @@ class Recorder:
         system, (move, index, rate), before = self.system, entries, z[:-1]
         assert system is not None
         far = np.maximum(np.abs(t0), np.abs(t1))
-        pull, least = (np.array([[system.pull(t)] for t in ts.tolist()]) for ts in (far, t0))
+        pull = np.array([system.pull(t) for t in far.tolist()])[:, None]
+        least = np.array([system.pull(t) for t in t0.tolist()])[:, None]
         size = np.where(t0 == t1, length, far)
         fastest, change = np.zeros((2, len(t0))), np.zeros(before.shape)
         multiplier = system.boxed[index]
