@@ -12,6 +12,8 @@ cdef class Factor(System):
         double[:, ::1] slots  # and those of numbers
         Py_ssize_t[::1] slot_var, slot_of, owner, emptied  # emptied: slots, in this block
         Py_ssize_t n_emptied
+        Py_ssize_t[::1] came_from, went_to  # slots that were moved when the last block ended
+        Py_ssize_t n_shifted
         # the first n_line slots in the order of their columns of A: slot, column, sign; and those
         # of the border. None are in line between blocks.
         Py_ssize_t n_line, n_in_line
@@ -91,6 +93,7 @@ cdef class Factor(System):
     cdef void _refine(self, const double *b, double *x) noexcept nogil
     cdef void _refine_once(self, const double *b, double *x) noexcept nogil
     cdef void _gather(self) noexcept nogil
+    cdef void _close_gaps(self) noexcept nogil
     cdef bint _invert(self) noexcept nogil
     cdef bint _renew(self) noexcept nogil
     cdef void _fresh(self) noexcept nogil

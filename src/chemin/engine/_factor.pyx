@@ -120,13 +120,13 @@ cdef class Factor(System):
         if cap <= self.cap:
             return False
         cap = min(max(cap, LEAST, 3 * self.cap // 2), self.N + self.ucap + 2)
-        H, owners, slots = np.zeros((cap, cap)), np.zeros((5, cap), np.intp), np.zeros((19, cap))
+        H, owners, slots = np.empty((cap, cap)), np.zeros((7, cap), np.intp), np.zeros((19, cap))
         if old:
             H[:old, :old] = self.H[:old, :old]
             owners[:2, :old] = self.owners[:2, :old]
             slots[:9, :old] = self.slots[:9, :old]
         self.H, self.owners, self.slots = H, owners, slots
-        self.U, self.scaled = np.zeros((2, self.ucap, cap))
+        self.U, self.scaled = np.empty((2, self.ucap, cap))
         self.d, self.work = np.zeros((2, max(self.ucap, cap)))
         self._cut()
         self.cap, self.n_line = cap, 0
@@ -139,7 +139,7 @@ cdef class Factor(System):
         cdef Py_ssize_t[:, ::1] own = self.owners
         cdef double[:, ::1] x = self.slots
         self.slot_var, self.owner, self.emptied, self.line_slot = own[0], own[1], own[2], own[3]
-        self.line_at = own[4]
+        self.line_at, self.came_from, self.went_to = own[4], own[5], own[6]
         self.zs, self.z0, self.zd, self.b, self.slot_root = x[0], x[1], x[2], x[3], x[4]
         self.lo, self.los, self.hi, self.his = x[5], x[6], x[7], x[8]
         self.frame, self.since, self.coast, self.line_sign = x[9], x[10], x[11], x[12]
@@ -585,7 +585,7 @@ cdef class Factor(System):
 
     def _room_for_G(self):
         if self.GF is None or self.GF.shape[0] != self.cap:
-            self.GF = np.zeros((self.cap, self.cap))
+            self.GF = np.empty((self.cap, self.cap))
 
     cdef bint _hold(self) noexcept nogil:
         """G_FF by slots, gathered when a block first asks for it; False if memory is short."""
@@ -666,8 +666,8 @@ cdef class Factor(System):
 
     def _room_to_invert(self):
         if self.square is None or self.square.shape[0] != self.cap:
-            self.square = np.zeros((self.cap, self.cap))
-            self.lapack_work = np.zeros(LAPACK_BLOCK * self.cap)
+            self.square = np.empty((self.cap, self.cap))
+            self.lapack_work = np.empty(LAPACK_BLOCK * self.cap)
             self.swaps = np.zeros(self.cap, dtype=np.dtype(f"i{sizeof(blas_int)}"))
 
     cdef void _fresh(self) noexcept nogil:
@@ -800,18 +800,25 @@ cdef class Factor(System):
                     add_square(
                         &self.H[0, 0], self.cap, self.ns, &scaled[first, 0], count - first, sign
                     )
-            s = 0
-            while s < self.ns:
-                if self.slot_var[s] >= 0:
-                    s += 1
-                    continue
-                self.ns -= 1
-                if self.ns != s:
-                    self._move_slot(self.ns, s)
+            self._close_gaps()
             if self.pins_move:
                 for s in range(self.ns):
                     self._bounds(s, self.way)
         self.n0, self.k, self.n_line = self.ns, 0, 0
+
+    cdef void _close_gaps(self) noexcept nogil:
+        """Empty slots are taken by the last ones."""
+        cdef Py_ssize_t s = 0
+        self.n_shifted = 0
+        while s < self.ns:
+            if self.slot_var[s] >= 0:
+                s += 1
+                continue
+            self.ns -= 1
+            if self.ns != s:
+                self._move_slot(self.ns, s)
+                self.came_from[self.n_shifted], self.went_to[self.n_shifted] = self.ns, s
+                self.n_shifted += 1
 
     cdef void _come_to_rest(self) noexcept nogil:
         """From the frames of slots to z itself; how fast pins move, and g with them."""

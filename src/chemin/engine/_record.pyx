@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 
 cdef packed struct Event:  # as in `trace.EVENT`
@@ -29,20 +29,28 @@ cdef class Record(Factor):
     def reserve(self, Py_ssize_t cap):
         if not super().reserve(cap):
             return False
-        self.DZ, self.rates = np.zeros((2, self.bcap, self.cap))
-        self.mon = np.zeros((self.bcap, self.cap), dtype=np.int8)
+        self.DZ, self.rates = np.empty((2, self.bcap, self.cap))
+        self.mon = np.empty((self.bcap, self.cap), dtype=np.int8)
         return True
 
     cdef void _move(self, const double *rate, double step, double t) noexcept nogil:
         """z moves along `rate` for this step; t is where it ends. Slots in use are noted."""
-        cdef Py_ssize_t s, m = self.n_moves
-        self.mt0[m], self.mt1[m], self.mlen[m], self.mns[m] = self.t, t, step, self.ns
-        for s in range(self.ns):
-            self.mon[m, s] = self.slot_var[s] >= 0
-            self.rates[m, s] = rate[s]
-            self.zs[s] += step * rate[s]
-            self.DZ[m, s] = self.zs[s] - self.z0[s]
-        memset(&self.DZ[m, self.ns], 0, (self._most_slots() - self.ns) * sizeof(double))
+        cdef:
+            Py_ssize_t s, ns = self.ns, m = self.n_moves
+            char *on = &self.mon[m, 0]
+            const Py_ssize_t *slot_var = &self.slot_var[0]
+            const double *z0 = &self.z0[0]
+            double *zs = &self.zs[0]
+            double *dz = &self.DZ[m, 0]
+        self.mt0[m], self.mt1[m], self.mlen[m], self.mns[m] = self.t, t, step, ns
+        memcpy(&self.rates[m, 0], rate, ns * sizeof(double))
+        for s in range(ns):
+            on[s] = slot_var[s] >= 0
+        for s in range(ns):
+            zs[s] += step * rate[s]
+        for s in range(ns):
+            dz[s] = zs[s] - z0[s]
+        memset(dz + ns, 0, (self._most_slots() - ns) * sizeof(double))
         self.t = t
         self.n_moves += 1
 

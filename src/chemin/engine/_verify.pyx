@@ -98,7 +98,7 @@ cdef class Core(Loop):
     def reserve(self, Py_ssize_t cap):
         if not super().reserve(cap):
             return False
-        self.bent = np.zeros((self.bcap, self.cap))
+        self.bent = np.empty((self.bcap, self.cap))
         return True
 
     def verify(self, const double[::1] h, double t0, double[::1] h_end):

@@ -30,6 +30,10 @@ cdef class WorkingSet(Record):
         double[::1] hw, hd, hj  # h, h', and h' along a jump
         double[:, ::1] GW, HG  # rows of G, by slots; those of the block's start times H0
         Py_ssize_t n_gathered  # rows of GW that belong to the slots of the block's start
+        # the rows of the last block, by its slots as they are now, and where each variable's is
+        double[:, ::1] known
+        Py_ssize_t[::1] known_at
+        Py_ssize_t n_known
         double[::1] column
         double[::1] full  # z' of all slots, the emptied ones too
         double largest, size  # of `full`: the largest, and the sum with the roots
@@ -61,6 +65,8 @@ cdef class WorkingSet(Record):
         public double still, aside, down_first
 
     cdef const double *_solved(self, Py_ssize_t w) noexcept nogil
+    cdef void _keep_rows(self) noexcept nogil
+    cdef void _rows_of(self, const Py_ssize_t[::1] variables, Py_ssize_t first) noexcept nogil
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil
     cdef void _look_around(self, Py_ssize_t w) noexcept nogil
     cdef void _new_column(self, Py_ssize_t s, Py_ssize_t i) noexcept nogil

@@ -36,6 +36,7 @@ cdef class WorkingSet(Record):
         self.tol, self.keep, self.blur = np.zeros((3, self.N))
         self.in_box = np.ascontiguousarray(system.boxed, dtype=np.int8)
         self.off_lo, self.off_hi = np.full((2, self.N), np.inf)
+        self.known_at = np.full(self.N, -1, dtype=np.intp)
         self.seed = 88172645463325252ULL
 
     def reserve(self, Py_ssize_t cap):
@@ -54,8 +55,9 @@ cdef class WorkingSet(Record):
         if need <= self.wcap and self.GW.shape[1] == self.cap:
             return
         self.wcap, self.n_gathered = max(need, self.wcap), 0
-        self.GW = np.zeros((self.wcap, self.cap))
-        self.HG, self.history = None, np.zeros((self.bcap + 1, self.wcap))
+        self._forget_rows()
+        self.GW, self.known = np.empty((2, self.wcap, self.cap))
+        self.HG, self.history = None, np.empty((self.bcap + 1, self.wcap))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
         k, x = np.zeros((4, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))
         self.w_born, self.w_from, self.w_var, self.cornered = k[0], k[1], k[2], k[3]
@@ -163,7 +165,7 @@ cdef class WorkingSet(Record):
         """Begin a block, looking at these pinned variables, of which the first are urgent.
 
         Those are likely to enter: H0 is multiplied by all their rows at once. A block that is
-        walked again has its rows still.
+        walked again has its rows still, and many are those of the block before.
         """
         cdef Py_ssize_t i, w, gathered, solved = self.n_solved
         self._reserve_rows(len(variables) + self.ucap + 1)
@@ -174,6 +176,8 @@ cdef class WorkingSet(Record):
             self.blur = np.where(boxed, z, self.coarsest)
         self.nw = len(variables)
         gathered = min(self.nw, self.n_gathered)
+        if gathered == 0:
+            self.GW, self.known = self.known, self.GW
         self.n0, self.k, self.n_moves, self.n_events = self.ns, 0, 0, 0
         self.n_cornered = self.n_tied = self.n_emptied = 0
         self.n_begun = self.ns
@@ -186,14 +190,15 @@ cdef class WorkingSet(Record):
                 i = self.owner[w]
                 if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
                     self._note_slot(w)
+            for w in range(gathered):
+                if self.w_var[w] != variables[w]:
+                    gathered = w
+                    break
+            self._rows_of(variables, gathered)
             for w in range(self.nw):
                 i = variables[w]
-                if w < gathered and self.w_var[w] != i:
-                    gathered = w
                 self.w_born[w] = -1
                 self._new_row(w, i, h[i])
-                if w >= gathered:
-                    self._row(i, &self.GW[w, 0])
                 if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
                     self.cornered[self.n_cornered] = w
                     self.n_cornered += 1
@@ -205,19 +210,49 @@ cdef class WorkingSet(Record):
         self.n_solved = min(solved, gathered)
         if self.ns >= MANY and self.n_solved < min(urgent, self.nw):
             if self.HG is None:
-                self.HG = np.zeros((self.wcap, self.cap))
+                self.HG = np.empty((self.wcap, self.cap))
             with nogil:
                 self._solve_rows(min(urgent, self.nw), &self.GW[0, 0], &self.HG[0, 0])
 
     def load(self, stair, z, double t, double way, H=None):
         """Stand at (stair, z, t); see `Factor.load`."""
         self.n_gathered = 0
+        self._forget_rows()
         super().load(stair, z, t, way, H)
 
     def commit(self):
         """H0 takes the block's changes, and empty slots go."""
         self.n_gathered = 0
         super().commit()
+        self._keep_rows()
+
+    def _forget_rows(self):
+        self.n_known = 0
+        self.known_at[:] = -1
+
+    cdef void _keep_rows(self) noexcept nogil:
+        """The rows of the block, by the slots as they are when it has ended."""
+        cdef Py_ssize_t w, x
+        cdef double *g
+        for w in range(self.nw):
+            g = &self.GW[w, 0]
+            for x in range(self.n_shifted):
+                g[self.went_to[x]] = g[self.came_from[x]]
+            self.known_at[self.w_var[w]] = w
+        self.n_known = self.nw
+
+    cdef void _rows_of(self, const Py_ssize_t[::1] variables, Py_ssize_t first) noexcept nogil:
+        """GW from row `first` on: what the last block knew of them, or read."""
+        cdef Py_ssize_t w, at
+        for w in range(first, self.nw):
+            at = self.known_at[variables[w]]
+            if at >= 0:
+                memcpy(&self.GW[w, 0], &self.known[at, 0], self.ns * sizeof(double))
+            else:
+                self._row(variables[w], &self.GW[w, 0])
+        for w in range(self.n_known):
+            self.known_at[self.w_var[w]] = -1
+        self.n_known = 0
 
     cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
         """H0 times row w, if it is known."""

@@ -130,21 +130,18 @@ class Recorder:
             if j < len(sizes) and self._alone(t0[j], t1[j], length[j], sizes[j]):
                 self.first = len(self.moves[0]) + j
             else:
-                ends = np.array(t0), np.array(t1)
-                self._look_for_the_first(*ends, np.array(length), np.array(sizes), j)
+                self._look_for_the_first(*map(np.array, (t0, t1, length, sizes)))
         new: tuple[list[Any], ...] = (t0, t1, length, sizes)
         for column, more in zip(self.moves, new):
             column.extend(more)
         self.entries += sum(sizes)
 
-    def _look_for_the_first(
-        self, t0: Floats, t1: Floats, length: Floats, sizes: Ints, still: int
-    ) -> None:
-        """Whether something happens in one of the next moves; mostly in the very first in which
-        anything moves, after `still` others.
+    def _look_for_the_first(self, t0: Floats, t1: Floats, length: Floats, sizes: Ints) -> None:
+        """Whether something happens in one of the next moves; mostly in the very first that is in
+        question.
         """
         pointer = self.entries + np.concatenate([[0], np.cumsum(sizes)])
-        done, together = still, 1
+        done, together = self._first_in_question(t0, t1, length, pointer), 1
         while done < len(t0):
             some = slice(done, done + together)
             move, entry = ranges(pointer[:-1][some], pointer[1:][some])
@@ -162,6 +159,35 @@ class Recorder:
                 return
             done, together = done + together, min(2 * together, JUDGED)
 
+    def _first_in_question(self, t0: Floats, t1: Floats, length: Floats, pointer: Ints) -> int:
+        """The first of these moves in which multipliers move at all; z goes on to where it begins.
+        """
+        new = slice(pointer[0], pointer[-1])
+        move, index = np.repeat(np.arange(len(t0)), np.diff(pointer)), self.index[new]
+        _, moving = self._changes(t0, t1, length, (move, index, self.rate[new]))
+        first = int(move[np.argmax(moving)]) if moving.any() else len(t0)
+        past = slice(0, int(pointer[first] - pointer[0]))
+        walked = (length[move] * self.rate[new])[past]
+        self.z = self.z + np.bincount(index[past], walked, len(self.z))
+        return first
+
+    def _changes(
+        self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats]
+    ) -> tuple[Floats, Any]:
+        """How much each entry of these moves changes a multiplier on the way to t = 0, or in a
+        jump; and whether that is more than nothing.
+        """
+        system, (move, index, rate) = self.system, entries
+        assert system is not None
+        size = np.where(t0 == t1, length, np.maximum(np.abs(t0), np.abs(t1)))
+        fastest, multiplier = np.zeros((2, len(t0))), system.boxed[index]
+        np.maximum.at(fastest, (multiplier.astype(int), move), np.abs(rate))
+        # Beside an intercept that goes with t the others stand still, but for round-off.
+        multiplier &= (fastest[1] > AT_REST * fastest[0])[move]
+        change = np.where(multiplier, size[move] * rate, 0.0)
+        least = NOTHING * np.minimum(self.box[index], system.pulls(t0)[move])
+        return change, np.abs(change) > least
+
     def _happens(
         self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats], z: Floats
     ) -> Any:
@@ -173,22 +199,17 @@ class Recorder:
         follow the round-off of a nearly singular system. An unpenalised variable that stands at
         its pin asks for nothing: a closed tube leaves the sum of multipliers free.
         """
-        system, (move, index, rate), before = self.system, entries, z[:-1]
+        system, (move, index, _), before = self.system, entries, z[:-1]
         assert system is not None
-        far = np.maximum(np.abs(t0), np.abs(t1))
-        pull = np.array([system.pull(t) for t in far.tolist()])[:, None]
-        least = np.array([system.pull(t) for t in t0.tolist()])[:, None]
-        size = np.where(t0 == t1, length, far)
-        fastest, change = np.zeros((2, len(t0))), np.zeros(before.shape)
-        multiplier = system.boxed[index]
-        np.maximum.at(fastest, (multiplier.astype(int), move), np.abs(rate))
-        # Beside an intercept that goes with t the others stand still, but for round-off.
-        multiplier &= (fastest[1] > AT_REST * fastest[0])[move]
-        change[move[multiplier], index[multiplier]] = (size[move] * rate)[multiplier]
-        out = np.any(np.abs(change) > NOTHING * np.minimum(self.box, least), axis=1)
+        changes, moving = self._changes(t0, t1, length, entries)
+        out = np.zeros(len(t0), dtype=bool)
+        out[move[moving]] = True
         some = np.flatnonzero(out)
         if len(some) == 0:
             return out
+        change = np.zeros(before.shape)
+        change[move, index] = changes
+        pull = system.pulls(np.maximum(np.abs(t0), np.abs(t1)))[:, None]
         before, change, after, pull = before[some], change[some], z[1:][some], pull[some]
         above = np.maximum(before, after) - system.stairs.value[:, 1]
         asks = system.boxed | (above > NOTHING * pull)

@@ -26,12 +26,10 @@ DIGITS = 53  # of a double
 
 def _product(A: Floats, v: Floats) -> Floats:
     """A v, A symmetric."""
-    if v.ndim == 1:
-        some = np.flatnonzero(v)
-        if FEW * len(some) < len(v):
-            return v[some] @ A[some]
-        return A @ v
-    return (v.T @ A).T  # BLAS reads A faster from this side
+    some = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
+    if FEW * len(some) < len(v):
+        return (v[some].T @ A[some]).T
+    return A @ v if v.ndim == 1 else (v.T @ A).T  # BLAS reads A faster from this side
 
 
 @dataclass(frozen=True)

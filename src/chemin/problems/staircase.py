@@ -266,6 +266,14 @@ class StaircaseSystem:
             return abs(float(value[0]) + t * float(slope[0])) or 1.0
         return float(self._sizes(t).min())
 
+    def pulls(self, t: Floats) -> Floats:
+        """The same at each of several t."""
+        value, slope = self._different
+        if len(value) > 1:
+            return np.array([self.pull(x) for x in t.tolist()])
+        size = np.abs(value + t * slope)
+        return np.where(size == 0.0, 1.0, size)
+
     def floor(self, size: Floats, t: float) -> float:
         """Round-off of residuals, in margins; `size` is the sum of absolute terms."""
         floor = float(np.finfo(np.float64).eps * (size[self.measured] / self._sizes(t)).max())
