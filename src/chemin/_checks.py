@@ -20,6 +20,11 @@ from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 
+try:
+    from ._symmetry import is_symmetric
+except ImportError:  # a source tree on the path, nothing compiled: NumPy looks for differences
+    is_symmetric = None
+
 Array = NDArray[np.float64]
 
 SYMMETRY_TOLERANCE = 1e-10
@@ -47,6 +52,7 @@ RELAXED: dict[str, Any] = {"dtype": "numeric", "order": "C", "ensure_all_finite"
 
 GIGABYTE = 1e9
 BESIDE_THE_MATRIX = 1.0  # times it: what a walk needs at its peak (benchmarks/growth.py)
+ALWAYS_THERE = 2**24  # bytes: to ask how much memory there is takes as long as to use so little
 
 
 class NotNumbersError(TypeError, ValueError):
@@ -196,6 +202,8 @@ def check_gram(K: Any, name: str = "K") -> Array:
     name : str
         What the error calls the argument.
     """
+    if _is_plain(K) and K.shape[0] == K.shape[1] and is_symmetric is not None and is_symmetric(K):
+        return K
     matrix = check_matrix(K, name)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
@@ -266,8 +274,8 @@ def check_memory(n_rows: int, name: str = "X") -> None:
     name : str
         What the error calls the argument that has these rows.
     """
-    needed, available = 8 * int(n_rows) ** 2, available_bytes()
-    if available is None or needed <= available:
+    needed = 8 * int(n_rows) ** 2
+    if (available := _too_little_for(needed)) is None:
         return
     raise ValueError(
         f"{name} has {n_rows} rows: their kernel matrix needs {needed / GIGABYTE:.1f} GB and "
@@ -287,8 +295,8 @@ def check_walk_memory(n_rows: int, name: str = "X") -> None:
     name : str
         What the error calls the argument that has these rows.
     """
-    needed, available = int(BESIDE_THE_MATRIX * 8 * int(n_rows) ** 2), available_bytes()
-    if available is None or needed <= available:
+    needed = int(BESIDE_THE_MATRIX * 8 * int(n_rows) ** 2)
+    if (available := _too_little_for(needed)) is None:
         return
     raise ValueError(
         f"{name} has {n_rows} rows: beside their kernel matrix a path needs up to "
@@ -307,13 +315,21 @@ def check_array_memory(n_rows: int, n_columns: int, what: str) -> None:
     what : str
         What the error calls the array.
     """
-    needed, available = 8 * int(n_rows) * int(n_columns), available_bytes()
-    if available is None or needed <= available:
+    needed = 8 * int(n_rows) * int(n_columns)
+    if (available := _too_little_for(needed)) is None:
         return
     raise ValueError(
         f"{what} has {n_rows} rows and {n_columns} columns and needs {needed / GIGABYTE:.1f} GB, "
         f"but {available / GIGABYTE:.1f} GB of memory are available."
     )
+
+
+def _too_little_for(needed: int) -> int | None:
+    """The available memory if that is less than needed; None if there is enough, or none tells."""
+    if needed <= ALWAYS_THERE:
+        return None
+    available = available_bytes()
+    return None if available is None or needed <= available else available
 
 
 def available_bytes() -> int | None:

@@ -46,7 +46,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, hypot, sqrt
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport dsymm, dsymv, dsyrk
+from scipy.linalg.cython_blas cimport dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 from chemin.engine._blas cimport (
@@ -75,19 +75,6 @@ cdef inline void symv(
     cdef double alpha = 1.0
     if n > 0:
         dsymv(&half, &n, &alpha, <double *> h, &ld, <double *> x, &one, &beta, out, &one)
-
-
-cdef inline void symm(
-    const double *h, blas_int ld, blas_int n, const double *x, blas_int k, double *out,
-) noexcept nogil:
-    """The k rows of out = X H, H symmetric, its lower half row-major."""
-    cdef char left = b"L"
-    cdef char half = b"U"
-    cdef double one = 1.0, zero = 0.0
-    if n > 0 and k > 0:
-        dsymm(
-            &left, &half, &n, &k, &one, <double *> h, &ld, <double *> x, &ld, &zero, out, &ld
-        )
 
 
 cdef inline void add_square(
@@ -283,14 +270,6 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ between blocks
 
-    def correct(self, drift):
-        """The step of the free variables that takes `drift` (in slot order) away: H sigma drift."""
-        cdef double[::1] b = np.asarray(self.sigma)[self.free] * drift
-        cdef double[::1] out = np.zeros(self.ns)
-        if self.ns:
-            symv(&self.H[0, 0], self.cap, self.ns, &b[0], 0.0, &out[0])
-        return np.asarray(out)
-
     def shift(self, step):
         np.asarray(self.zs)[: self.ns] += step
 
@@ -329,11 +308,6 @@ cdef class Factor(System):
         return rates
 
     # ------------------------------------------------------------------ solves
-
-    cdef void _solve_rows(self, Py_ssize_t count, const double *G, double *out) noexcept nogil:
-        """The rows of out = G H0 for so many rows of G, at the beginning of a block."""
-        symm(&self.H[0, 0], self.cap, self.n0, G, count, out)
-        self.n_solved = count
 
     cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
         """out[s] = G_{i, s} for all slots of the block, those emptied in it too."""
@@ -407,11 +381,8 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ pivots
 
-    cdef double _schur(self, Py_ssize_t i, const double *solved, double *size) noexcept nogil:
+    cdef double _schur(self, Py_ssize_t i, double *size) noexcept nogil:
         """The Schur complement G_ii - g'v of variable i, v = H g, g its column in the slots.
-
-        `solved`: H0 g, where it is known; then g has the entries of slots emptied in this block,
-        too, and H is zero there but for round-off. They are cleared.
 
         `size` receives the sum of absolute terms. Entries of v without a row are known to round-off
         of the largest entry alone, so they count as it does. A variable without a row has no
@@ -419,13 +390,8 @@ cdef class Factor(System):
         as in the reference.
         """
         memset(&self.v[0], 0, self.ns * sizeof(double))
-        if solved != NULL:
-            memcpy(&self.v[0], solved, self.n0 * sizeof(double))
-            self._add_changes(&self.g[0], &self.v[0])
-            self._clear_empty(&self.g[0])
-        else:
-            self._clear_empty(&self.g[0])
-            self._add_inverse(&self.g[0], &self.v[0])
+        self._clear_empty(&self.g[0])
+        self._add_inverse(&self.g[0], &self.v[0])
         self.wrong = 0.0
         if self.wary:
             self._refine(&self.g[0], &self.v[0])
@@ -769,7 +735,7 @@ cdef class Factor(System):
                     self.H[s, x] = 0.5 * (a[i * self.cap + j] + a[j * self.cap + i])
                     j += 1
             i += 1
-        self.n0, self.k, self.spoilt, self.n_solved = self.ns, 0, 0.0, 0
+        self.n0, self.k, self.spoilt = self.ns, 0, 0.0
         self.fresh = True
         memset(&self.zd[0], 0, self.ns * sizeof(double))
         self._add_inverse(&self.b[0], &self.zd[0])

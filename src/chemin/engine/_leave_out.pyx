@@ -60,7 +60,7 @@ cdef class Walk(Loop):
         cdef int code
         self.own, self.e, self.may_jump = own, e, jumps
         self._begin(watched.shape[0], &watched[0])
-        self.watch(watched, self.h_start, 0)
+        self.watch(watched, self.h_start)
         self.held = True  # G_FF of the start, and a block adds its own
         with nogil:
             if zd is None:

@@ -34,7 +34,13 @@ cdef class Loop(WorkingSet):
     cdef bint _crowded(self) noexcept nogil
     cdef int _step(self, double way, double t_end, double nearest) noexcept nogil
     cdef void _first_slot(self, const Direction *d, Hit *hit) noexcept nogil
+    cdef void _meet_slots(
+        self, const Direction *d, Py_ssize_t first, Py_ssize_t last, Hit *hit
+    ) noexcept nogil
     cdef void _first_row(self, const Direction *d, Hit *hit) noexcept nogil
+    cdef void _meet_rows(
+        self, const Direction *d, Py_ssize_t first, Py_ssize_t last, Hit *hit
+    ) noexcept nogil
     cdef bint _stays(
         self, Py_ssize_t w, double speed, double gap, double end, double slope
     ) noexcept nogil

@@ -14,6 +14,7 @@ from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
 from chemin.engine._blas cimport dot
+from chemin.engine._vector cimport CHUNK, chemin_any_meets
 from chemin.engine._working_set cimport noise_z
 
 FULL, ARRIVED, SINGULAR_PIVOT, RAY, INDEFINITE_PIVOT, BLIND = range(6)
@@ -156,56 +157,73 @@ cdef class Loop(WorkingSet):
         return C_GOES_ON
 
     cdef void _first_slot(self, const Direction *d, Hit *hit) noexcept nogil:
-        """The ratio test over the free variables."""
+        """The ratio test over the free variables; few of them are looked at one by one."""
         cdef:
-            Py_ssize_t s, at = -1
-            int side = 0
-            double up, down, above, below, noise, best = hit.step, t = self.t, way = d.t
+            Py_ssize_t chunk, s, some
             const double *zs = &self.zs[0]
             const double *lo = &self.lo[0]
             const double *los = &self.los[0]
             const double *hi = &self.hi[0]
             const double *his = &self.his[0]
-        for s in range(self.ns):
-            up, down = d.z[s] - his[s] * way, los[s] * way - d.z[s]
-            above, below = hi[s] + t * his[s] - zs[s], zs[s] - lo[s] - t * los[s]
-            # As with the rows: few pass this.
-            if not (above < best * up) | (below < best * down) or self.slot_var[s] < 0:
+        for chunk in range((self.ns + CHUNK - 1) // CHUNK):
+            s = chunk * CHUNK
+            some = min(self.ns - s, <Py_ssize_t> CHUNK)
+            if chemin_any_meets(
+                some, zs + s, d.z + s, lo + s, los + s, hi + s, his + s, self.t, d.t, hit.step
+            ):
+                self._meet_slots(d, s, s + some, hit)
+
+    cdef void _meet_slots(
+        self, const Direction *d, Py_ssize_t first, Py_ssize_t last, Hit *hit
+    ) noexcept nogil:
+        """The ratio test over some slots."""
+        cdef Py_ssize_t s
+        cdef double up, down, above, below, noise
+        for s in range(first, last):
+            if self.slot_var[s] < 0:
                 continue
+            up, down = d.z[s] - self.his[s] * d.t, self.los[s] * d.t - d.z[s]
+            above, below = max(self._high(s) - self.zs[s], 0.0), max(self.zs[s] - self._low(s), 0.0)
             noise = noise_z(d, self.blur[self.slot_var[s]])
-            if up > noise and max(above, 0.0) < best * up:
-                best, at, side = max(above, 0.0) / up, s, 1
-            if down > noise and max(below, 0.0) < best * down:
-                best, at, side = max(below, 0.0) / down, s, -1
-        if at >= 0:
-            hit[0] = Hit(best, at, True, side)
+            if up > noise and above < hit.step * up:
+                hit[0] = Hit(above / up, s, True, 1)
+            if down > noise and below < hit.step * down:
+                hit[0] = Hit(below / down, s, True, -1)
 
     cdef void _first_row(self, const Direction *d, Hit *hit) noexcept nogil:
         """The ratio test over the watched variables."""
         cdef:
-            Py_ssize_t w, at = -1
-            double up, down, above, below, noise, best = hit.step, t = self.t, way = d.t
+            Py_ssize_t chunk, w, some
             const double *hw = &self.hw[0]
-            const double *hd = d.h
             const double *lo = &self.w_lo[0]
             const double *los = &self.w_los[0]
             const double *hi = &self.w_hi[0]
             const double *his = &self.w_his[0]
-        for w in range(self.nw):
-            up, down = hd[w] - his[w] * way, los[w] * way - hd[w]
-            above, below = hi[w] + t * his[w] - hw[w], hw[w] - lo[w] - t * los[w]
-            # Few pass this; no branch that cannot be foreseen, no division before it.
-            if not (above < best * up) | (below < best * down):
-                continue
+        for chunk in range((self.nw + CHUNK - 1) // CHUNK):
+            w = chunk * CHUNK
+            some = min(self.nw - w, <Py_ssize_t> CHUNK)
+            if chemin_any_meets(
+                some, hw + w, d.h + w, lo + w, los + w, hi + w, his + w, self.t, d.t, hit.step
+            ):
+                self._meet_rows(d, w, w + some, hit)
+
+    cdef void _meet_rows(
+        self, const Direction *d, Py_ssize_t first, Py_ssize_t last, Hit *hit
+    ) noexcept nogil:
+        """The ratio test over some rows."""
+        cdef Py_ssize_t w
+        cdef double up, down, above, below, noise
+        for w in range(first, last):
+            up, down = d.h[w] - self.w_his[w] * d.t, self.w_los[w] * d.t - d.h[w]
+            above = self.w_hi[w] + self.t * self.w_his[w] - self.hw[w]
+            below = self.hw[w] - self.w_lo[w] - self.t * self.w_los[w]
             noise = self._noise_h(d, w)
-            if up > noise and max(above, 0.0) < best * up:
-                if way == 0.0 or not self._stays(w, up, above, hi[w], his[w]):
-                    best, at = max(above, 0.0) / up, w
-            if down > noise and max(below, 0.0) < best * down:
-                if way == 0.0 or not self._stays(w, down, below, lo[w], los[w]):
-                    best, at = max(below, 0.0) / down, w
-        if at >= 0:
-            hit[0] = Hit(best, at, False, 0)
+            if up > noise and max(above, 0.0) < hit.step * up:
+                if d.t == 0.0 or not self._stays(w, up, above, self.w_hi[w], self.w_his[w]):
+                    hit[0] = Hit(max(above, 0.0) / up, w, False, 0)
+            if down > noise and max(below, 0.0) < hit.step * down:
+                if d.t == 0.0 or not self._stays(w, down, below, self.w_lo[w], self.w_los[w]):
+                    hit[0] = Hit(max(below, 0.0) / down, w, False, 0)
 
     cdef bint _stays(
         self, Py_ssize_t w, double speed, double gap, double end, double slope
@@ -340,7 +358,7 @@ cdef class Loop(WorkingSet):
         """The pivot of row w, judged if the inverse does not know it; False if that fails."""
         cdef Py_ssize_t i = self.w_var[w]
         self._row_of(w)
-        schur[0] = self._schur(i, self._solved(w), size)
+        schur[0] = self._schur(i, size)
         doubtful[0] = self.sigma[i] * schur[0] <= self._doubt() * size[0]
         doubtful[0] = doubtful[0] or self.wrong > self.ruined
         return not doubtful[0] or self._judge_entry(i, schur, size)
@@ -557,7 +575,7 @@ cdef class Loop(WorkingSet):
             second = self.coast[w] - self.zd[w]
         else:
             self._row_of(w)
-            r = self._schur(self.w_var[w], self._solved(w), &size)
+            r = self._schur(self.w_var[w], &size)
             q = -dot(new, &self.g[0], u)
             second = dot(new, &self.g[0], &self.coast[0]) - dot(new, &self.g[0], &self.zd[0])
             self._occupy(w, hit.side, way)

@@ -15,4 +15,5 @@ cdef class Record(Factor):
 
     cdef void _move(self, const double *rate, double step, double t) noexcept nogil
     cdef Py_ssize_t _all_that_moves(self, Py_ssize_t m, int *index, double *rate) noexcept nogil
+    cdef Py_ssize_t _slots_that_move(self, Py_ssize_t m, int *index, double *rate) noexcept nogil
     cdef void _event(self, Py_ssize_t i, int side) noexcept nogil

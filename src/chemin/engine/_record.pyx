@@ -77,6 +77,18 @@ cdef class Record(Factor):
                 count += 1
         return count
 
+    cdef Py_ssize_t _slots_that_move(self, Py_ssize_t m, int *index, double *rate) noexcept nogil:
+        """The same where pins stand still."""
+        cdef:
+            Py_ssize_t s, count = 0
+            const char *on = &self.mon[m, 0]
+            const Py_ssize_t *owner = &self.owner[0]
+            const double *rates = &self.rates[m, 0]
+        for s in range(self.mns[m]):
+            index[count], rate[count] = <int> owner[s], rates[s]
+            count += on[s]
+        return count
+
     def most_entries(self):
         """Of all moves of the block, at the most."""
         cdef Py_ssize_t m, total = 0
@@ -91,7 +103,7 @@ cdef class Record(Factor):
         to `events`, as many as it has room for; they count their moves from the block's first.
         """
         cdef:
-            Py_ssize_t m, s, e, first
+            Py_ssize_t m, e, first
             Py_ssize_t[::1] size = np.empty(self.n_moves, dtype=np.intp)
         with nogil:
             for m in range(self.n_moves):
@@ -99,10 +111,7 @@ cdef class Record(Factor):
                 if self.pins_move:
                     at += self._all_that_moves(m, &index[at], &rate[at])
                 else:
-                    for s in range(self.mns[m]):
-                        if self.mon[m, s]:
-                            index[at], rate[at] = <int> self.owner[s], self.rates[m, s]
-                            at += 1
+                    at += self._slots_that_move(m, &index[at], &rate[at])
                 size[m] = at - first
             for e in range(min(self.n_events, events.shape[0])):
                 events[e] = Event(

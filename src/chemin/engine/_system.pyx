@@ -12,6 +12,9 @@ from libc.string cimport memset
 
 from chemin.engine._blas cimport gemm_t, gemv_t
 from chemin.engine._entries cimport Block, Entries, Sparse, add_dense, dot_dense, has_row
+from chemin.engine._vector cimport (
+    chemin_add_rows, chemin_add_rows_and_sizes, chemin_add_rows_twice,
+)
 
 cdef enum:
     TOGETHER = 129  # flows computed by one reading of the rows: a block of moves, and a direction
@@ -26,82 +29,6 @@ cdef struct Bunch:  # rows of A that are read together, and their slots; missing
     Py_ssize_t count
 
 
-cdef extern from *:
-    """
-    /* Compiled for several processors, the best is taken at run time, as in BLAS. No operation is
-       contracted or reordered: all of them give the same numbers. */
-    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) \\
-        && !defined(__SANITIZE_ADDRESS__)
-    #define CHEMIN_CLONES \\
-        __attribute__((target_clones("avx512f", "avx2", "default"), visibility("hidden")))
-    #else
-    #define CHEMIN_CLONES static
-    #endif
-
-    /* The sum of eight rows at column j, each times its weight. */
-    #define CHEMIN_SUM(w, x) \\
-        (((w##0 * x(a0) + w##1 * x(a1)) + (w##2 * x(a2) + w##3 * x(a3))) \\
-         + ((w##4 * x(a4) + w##5 * x(a5)) + (w##6 * x(a6) + w##7 * x(a7))))
-    #define CHEMIN_ROWS(a) \\
-        const double *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3], \\
-            *a4 = a[4], *a5 = a[5], *a6 = a[6], *a7 = a[7];
-    #define CHEMIN_WEIGHTS(w, of) \\
-        const double w##0 = of[0], w##1 = of[1], w##2 = of[2], w##3 = of[3], \\
-            w##4 = of[4], w##5 = of[5], w##6 = of[6], w##7 = of[7];
-    #define CHEMIN_ENTRY(a) a[j]
-    #define CHEMIN_SIZE(a) __builtin_fabs(a[j])
-
-    /* out += the rows times their weights. */
-    CHEMIN_CLONES void chemin_add_rows(
-        Py_ssize_t n, const double **a, const double *weight, double *restrict out)
-    {
-        CHEMIN_ROWS(a)
-        CHEMIN_WEIGHTS(w, weight)
-        for (Py_ssize_t j = 0; j < n; j++)
-            out[j] += CHEMIN_SUM(w, CHEMIN_ENTRY);
-    }
-
-    /* The same for two sets of weights, with one reading of the rows. */
-    CHEMIN_CLONES void chemin_add_rows_twice(
-        Py_ssize_t n, const double **a, const double *first, const double *second,
-        double *restrict out, double *restrict other)
-    {
-        CHEMIN_ROWS(a)
-        CHEMIN_WEIGHTS(w, first)
-        CHEMIN_WEIGHTS(v, second)
-        for (Py_ssize_t j = 0; j < n; j++) {
-            out[j] += CHEMIN_SUM(w, CHEMIN_ENTRY);
-            other[j] += CHEMIN_SUM(v, CHEMIN_ENTRY);
-        }
-    }
-
-    /* The same, the second time with the absolute values of the rows. */
-    CHEMIN_CLONES void chemin_add_rows_and_sizes(
-        Py_ssize_t n, const double **a, const double *first, const double *second,
-        double *restrict out, double *restrict other)
-    {
-        CHEMIN_ROWS(a)
-        CHEMIN_WEIGHTS(w, first)
-        CHEMIN_WEIGHTS(v, second)
-        for (Py_ssize_t j = 0; j < n; j++) {
-            out[j] += CHEMIN_SUM(w, CHEMIN_ENTRY);
-            other[j] += CHEMIN_SUM(v, CHEMIN_SIZE);
-        }
-    }
-    """
-    void chemin_add_rows(
-        Py_ssize_t n, const double **a, const double *weight, double *out
-    ) nogil
-    void chemin_add_rows_twice(
-        Py_ssize_t n, const double **a, const double *first, const double *second, double *out,
-        double *other,
-    ) nogil
-    void chemin_add_rows_and_sizes(
-        Py_ssize_t n, const double **a, const double *first, const double *second, double *out,
-        double *other,
-    ) nogil
-
-
 cdef inline bint weigh(const Bunch *rows, const double *x, double *w) noexcept nogil:
     """w = the rows' signs times their entries of x; whether any is not 0."""
     cdef Py_ssize_t c
@@ -113,29 +40,33 @@ cdef inline bint weigh(const Bunch *rows, const double *x, double *w) noexcept n
 
 
 cdef void _add(
-    Bunch *rows, Py_ssize_t length, Py_ssize_t count, const double **x, Py_ssize_t at, double **out,
-    bint sizes,
+    Bunch *rows, const Bunch *coming, Py_ssize_t length, Py_ssize_t count, const double **x,
+    Py_ssize_t at, double **out, bint sizes,
 ) noexcept nogil:
-    """Some rows times their entries of each x, to a strip of each out; two x at a time."""
+    """Some rows times their entries of each x, to a strip of each out; two x at a time.
+
+    `coming`: the rows that come next, if they are as many.
+    """
     cdef Py_ssize_t k, c, waiting = -1
     cdef double w[ROWS]
     cdef double v[ROWS]
+    cdef const double **ahead = <const double **> coming.a if coming.count == ROWS else NULL
     for c in range(rows.count, ROWS):
         rows.a[c] = rows.a[0]
     if sizes:
         weigh(rows, x[0], w)
         for c in range(ROWS):
             v[c] = fabs(w[c])
-        chemin_add_rows_and_sizes(length, rows.a, w, v, out[0] + at, out[1] + at)
+        chemin_add_rows_and_sizes(length, rows.a, ahead, w, v, out[0] + at, out[1] + at)
         return
     for k in range(count):
         if waiting < 0:
             waiting = k if weigh(rows, x[k], w) else -1
         elif weigh(rows, x[k], v):
-            chemin_add_rows_twice(length, rows.a, w, v, out[waiting] + at, out[k] + at)
-            waiting = -1
+            chemin_add_rows_twice(length, rows.a, ahead, w, v, out[waiting] + at, out[k] + at)
+            waiting, ahead = -1, NULL
     if waiting >= 0:
-        chemin_add_rows(length, rows.a, w, out[waiting] + at)
+        chemin_add_rows(length, rows.a, ahead, w, out[waiting] + at)
 
 
 cdef class System:
@@ -254,10 +185,12 @@ cdef class System:
         second takes |A| |S| instead.
         """
         cdef:
-            Py_ssize_t s, i, k, c, strip, at, length, n_groups = self.G.n_groups
+            Py_ssize_t s, i, k, c, strip, at, length, _turn, n_groups = self.G.n_groups
             Py_ssize_t n = self.rank if self.rank else self.offset[g + 1] - self.offset[g]
             const Block *block
-            Bunch rows
+            Bunch first_rows, other_rows
+            Bunch *rows = &first_rows
+            Bunch *coming = &other_rows
         for k in range(count):
             memset(out[k] + first, 0, n * sizeof(double))
         if self.G.sparse.data != NULL:
@@ -269,7 +202,7 @@ cdef class System:
             return
         for strip in range((n + STRIP - 1) // STRIP):
             at = strip * STRIP
-            length, rows.count = min(n - at, <Py_ssize_t> STRIP), 0
+            length, rows.count, coming.count = min(n - at, <Py_ssize_t> STRIP), 0, 0
             for s in range(ns):
                 i = owner[s]
                 if not has_row(&self.G, i):
@@ -277,15 +210,20 @@ cdef class System:
                 block = &self.blocks[self.group[i] * n_groups + g]
                 if block.a == NULL:
                     continue
-                c = rows.count
-                rows.a[c], rows.slot[c] = block.a + self.p[i] * block.width + at, s
-                rows.sign[c] = self.sign[i]
-                rows.count += 1
-                if rows.count == ROWS:
-                    _add(&rows, length, count, x, first + at, out, sizes)
-                    rows.count = 0
-            if rows.count:
-                _add(&rows, length, count, x, first + at, out, sizes)
+                if coming.count == ROWS:
+                    if rows.count:
+                        _add(rows, coming, length, count, x, first + at, out, sizes)
+                    rows, coming = coming, rows
+                    coming.count = 0
+                c = coming.count
+                coming.a[c], coming.slot[c] = block.a + self.p[i] * block.width + at, s
+                coming.sign[c] = self.sign[i]
+                coming.count += 1
+            for _turn in range(2):
+                if rows.count:
+                    _add(rows, coming, length, count, x, first + at, out, sizes)
+                rows, coming = coming, rows
+                coming.count = 0
 
     cdef void _pushed(
         self, Py_ssize_t ns, const Py_ssize_t *owner, const double *flow, const double *x,

@@ -18,7 +18,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from chemin.engine._blas cimport dot, gemm_t, gemv_t
+from chemin.engine._blas cimport dot, gemm_t, gemv_t, sum_of_sizes
 from chemin.engine._entries cimport dot_dense, has_row
 from chemin.engine._loop cimport Loop
 
@@ -72,10 +72,12 @@ cdef class Core(Loop):
         Py_ssize_t[::1] anchor
         readonly Py_ssize_t stride
         double[:, ::1] bent
+        double[:, ::1] marks  # of slots: see `_mark_slots`
         double[::1] total, bent_border
         double[:, ::1] pack, packed, crossed  # rows of a factor, and their products
         Py_ssize_t[::1] in_pack
         readonly double off_treads, off_pins
+        public double spare  # precision of z: so far beyond a pin a correction may lead
 
     def __init__(self, system, Py_ssize_t block):
         if block > MOST:
@@ -99,6 +101,7 @@ cdef class Core(Loop):
         if not super().reserve(cap):
             return False
         self.bent = np.empty((self.bcap, self.cap))
+        self.marks = np.empty((1 + 2 * self.nb, self.cap))
         return True
 
     def verify(self, const double[::1] h, double t0, double[::1] h_end):
@@ -281,32 +284,38 @@ cdef class Core(Loop):
         bent_border receives the largest |d| of each variable of the border.
         """
         cdef:
-            Py_ssize_t j, s, e, i, n = self.n_rows
-            double size, tol = 0.0, most = 0.0
+            Py_ssize_t j, e, ns = self.ns
+            double size, tilt, tol = self._mark_slots(), most = 0.0
             double *d
-            double *border = &self.work[0]
-        for s in range(self.ns):
-            if has_row(&self.G, self.owner[s]):
-                tol = max(tol, self.tol[self.owner[s]])
         memset(&self.bent_border[0], 0, self.nb * sizeof(double))
         for j in range(inner):
             d = &self.bent[j, 0]
-            memset(border, 0, self.nb * sizeof(double))
-            for s in range(self.ns):
-                if not has_row(&self.G, self.owner[s]):
-                    border[self.owner[s] - n] += d[s]
-            size = 0.0
-            for s in range(self.ns):
-                i = self.owner[s]
-                if not has_row(&self.G, i):
-                    continue
-                size += fabs(d[s])
-                for e in range(self.nb):
-                    self.total[j] -= d[s] * self.border[i, e] * border[e]
-            most = max(most, fabs(self.total[j]) + 4.0 * tol * size)
+            size = sum_of_sizes(ns, d, &self.marks[0, 0])
             for e in range(self.nb):
-                self.bent_border[e] = max(self.bent_border[e], fabs(border[e]))
+                tilt = dot(ns, d, &self.marks[1 + e, 0])
+                self.total[j] -= tilt * dot(ns, d, &self.marks[1 + self.nb + e, 0])
+                self.bent_border[e] = max(self.bent_border[e], fabs(tilt))
+            most = max(most, fabs(self.total[j]) + 4.0 * tol * size)
         return sqrt(most)
+
+    cdef double _mark_slots(self) noexcept nogil:
+        """Which slots have rows, which are variables of the border, and what its columns are there.
+
+        Returns the largest tolerance of residuals.
+        """
+        cdef Py_ssize_t s, e, i
+        cdef double tol = 0.0
+        cdef bint has
+        for s in range(self.ns):
+            i = self.owner[s]
+            has = has_row(&self.G, i)
+            self.marks[0, s] = has
+            for e in range(self.nb):
+                self.marks[1 + e, s] = i == self.n_rows + e
+                self.marks[1 + self.nb + e, s] = self.border[i, e] if has else 0.0
+            if has:
+                tol = max(tol, self.tol[i])
+        return tol
 
     cdef Py_ssize_t _look_closely(
         self, Py_ssize_t a, Py_ssize_t b, double t0, double t, const double *h, const double *h_b,
@@ -400,6 +409,32 @@ cdef class Core(Loop):
                 self._judge(i, j, t0, x)
 
     # ------------------------------------------------------------------ drift
+
+    def off(self, const double[::1] h):
+        """How far residuals are off their stairs between blocks, in units of what may drift."""
+        self.n_moves = 0
+        self._measure_drift(&h[0])
+        return worse(self.off_treads, self.off_pins)
+
+    def correction(self, const double[::1] h):
+        """The step of the free variables, by slots, that takes their residuals back to their
+        treads: H sigma (h - level). None if it leads out of a box.
+        """
+        cdef:
+            Py_ssize_t s, i, j
+            double z, spare
+            double[::1] step = np.zeros(self.ns)
+        for s in range(self.ns):
+            i = self.slot_var[s]
+            j = self.stair[i]
+            self.g[s] = self.sigma[i] * (h[i] - self.value[i, j] - self.t * self.slope[i, j])
+        if self.ns:
+            self._add_inverse(&self.g[0], &step[0])
+        for s in range(self.ns):
+            z, spare = self.zs[s] + step[s], self.spare * self.precision * self.box[self.owner[s]]
+            if not self._low(s) - spare <= z <= self._high(s) + spare:
+                return None
+        return np.asarray(step)
 
     cdef void _measure_drift(self, const double *h) noexcept nogil:
         """How far residuals are off their treads or out of pins' reach, in units of `keep`."""

@@ -16,9 +16,7 @@ from libc.string cimport memcpy
 
 from chemin.engine._blas cimport gemv_t, largest_size, sum_of_sizes
 from chemin.engine._entries cimport has_row, row
-
-cdef enum:
-    MANY = 192  # slots: from here on rows are solved for together, by a product of matrices
+from chemin.engine._vector cimport CHUNK, chemin_any_as_near, chemin_any_near
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny
@@ -57,7 +55,7 @@ cdef class WorkingSet(Record):
         self.wcap, self.n_gathered = max(need, self.wcap), 0
         self._forget_rows()
         self.GW, self.known = np.empty((2, self.wcap, self.cap))
-        self.HG, self.history = None, np.empty((self.bcap + 1, self.wcap))
+        self.history = np.empty((self.bcap + 1, self.wcap))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
         k, x = np.zeros((4, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))
         self.w_born, self.w_from, self.w_var, self.cornered = k[0], k[1], k[2], k[3]
@@ -161,13 +159,12 @@ cdef class WorkingSet(Record):
         value, slope = np.asarray(self.unit_value), np.asarray(self.unit_slope)
         return np.asarray(self.keep) + self.drift_least * np.abs(value + self.t * slope)
 
-    def watch(self, const Py_ssize_t[::1] variables, const double[::1] h, Py_ssize_t urgent):
-        """Begin a block, looking at these pinned variables, of which the first are urgent.
+    def watch(self, const Py_ssize_t[::1] variables, const double[::1] h):
+        """Begin a block, looking at these pinned variables.
 
-        Those are likely to enter: H0 is multiplied by all their rows at once. A block that is
-        walked again has its rows still, and many are those of the block before.
+        A block that is walked again has its rows still, and many are those of the block before.
         """
-        cdef Py_ssize_t i, w, gathered, solved = self.n_solved
+        cdef Py_ssize_t i, w, gathered
         self._reserve_rows(len(variables) + self.ucap + 1)
         if self.pins_move:
             self.span = self.system.stairs.span(self.t)
@@ -205,14 +202,6 @@ cdef class WorkingSet(Record):
         self._keep_history()
         self.n_gathered = self.nw
         self.prepare()
-        if self.wary or gathered == 0:  # H0 is another
-            solved = 0
-        self.n_solved = min(solved, gathered)
-        if self.ns >= MANY and self.n_solved < min(urgent, self.nw):
-            if self.HG is None:
-                self.HG = np.empty((self.wcap, self.cap))
-            with nogil:
-                self._solve_rows(min(urgent, self.nw), &self.GW[0, 0], &self.HG[0, 0])
 
     def load(self, stair, z, double t, double way, H=None):
         """Stand at (stair, z, t); see `Factor.load`."""
@@ -253,10 +242,6 @@ cdef class WorkingSet(Record):
         for w in range(self.n_known):
             self.known_at[self.w_var[w]] = -1
         self.n_known = 0
-
-    cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
-        """H0 times row w, if it is known."""
-        return &self.HG[w, 0] if w < self.n_solved else NULL
 
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil:
         """Row w watches variable i, at a pin, with residual h."""
@@ -392,14 +377,38 @@ cdef class WorkingSet(Record):
 
     cdef void _find_corners(self, Py_ssize_t first, bint slot, int side) noexcept nogil:
         """Offsets for all that stand at a corner; the slot or row `first`, which blocks, does."""
-        cdef Py_ssize_t w, i
-        cdef double x, y, near, t = self.t
+        cdef:
+            Py_ssize_t chunk, x, some
+            const double *zs = &self.zs[0]
+            const double *hw = &self.hw[0]
+            double blurred = max(self.precision, self.coarsest)  # boxes are at most 1
         self._forget_offsets()
-        self._slot_corners(first if slot else -1, side)
-        for w in range(self.nw):
-            x = self.hw[w] - self.w_lo[w] - t * self.w_los[w]
-            y = self.w_hi[w] + t * self.w_his[w] - self.hw[w]
-            if min(x, y) > self.w_tol[w] and (slot or w != first):
+        for chunk in range((self.ns + CHUNK - 1) // CHUNK):
+            x = chunk * CHUNK
+            some = min(self.ns - x, <Py_ssize_t> CHUNK)
+            if (slot and x <= first < x + some) or chemin_any_near(
+                some, zs + x, &self.lo[x], &self.los[x], &self.hi[x], &self.his[x], self.t, blurred
+            ):
+                self._slot_corners(x, x + some, first if slot else -1, side)
+        for chunk in range((self.nw + CHUNK - 1) // CHUNK):
+            x = chunk * CHUNK
+            some = min(self.nw - x, <Py_ssize_t> CHUNK)
+            if (not slot and x <= first < x + some) or chemin_any_as_near(
+                some, hw + x, &self.w_lo[x], &self.w_los[x], &self.w_hi[x], &self.w_his[x], self.t,
+                &self.w_tol[x],
+            ):
+                self._row_corners(x, x + some, -1 if slot else first)
+
+    cdef void _row_corners(
+        self, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t first
+    ) noexcept nogil:
+        """Of some rows; `first`: the one that blocks."""
+        cdef Py_ssize_t w, i
+        cdef double x, y, near
+        for w in range(begin, end):
+            x = self.hw[w] - self.w_lo[w] - self.t * self.w_los[w]
+            y = self.w_hi[w] + self.t * self.w_his[w] - self.hw[w]
+            if min(x, y) > self.w_tol[w] and w != first:
                 continue
             i = self.w_var[w]
             near = max(self.w_tol[w], min(x, y))  # the blocking one does, whatever its rounding
@@ -410,16 +419,16 @@ cdef class WorkingSet(Record):
             self.cornered[self.n_cornered] = w
             self.n_cornered += 1
 
-    cdef void _slot_corners(self, Py_ssize_t first, int side) noexcept nogil:
+    cdef void _slot_corners(
+        self, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t first, int side
+    ) noexcept nogil:
+        """Of some slots; `first`: the one that blocks, at its lower or upper end."""
         cdef Py_ssize_t s, i
-        cdef double below, above, t = self.t
-        cdef double blurred = max(self.precision, self.coarsest)  # boxes are at most 1
-        for s in range(self.ns):
-            below = self.zs[s] - self.lo[s] - t * self.los[s]
-            above = self.hi[s] + t * self.his[s] - self.zs[s]
-            if min(below, above) > blurred and s != first:
-                continue
+        cdef double below, above
+        for s in range(begin, end):
             i = self.owner[s]
+            below = self.zs[s] - self.lo[s] - self.t * self.los[s]
+            above = self.hi[s] + self.t * self.his[s] - self.zs[s]
             if (min(below, above) > self.blur[i] and s != first) or self.slot_var[s] < 0:
                 continue
             if below <= self.blur[i] or (s == first and side < 0):

@@ -27,7 +27,6 @@ FEW_ROWS = 512  # variables, none of a border: below, at most so many:
 FEWER_STEPS, FEWER_WATCHED = 32, 64
 DEEP = 64  # columns of a factor: from here on fewer steps too, for nothing is gained by more
 MORE, FEWER = 1.25, 0.95  # times that: after a block that has missed one, after one that has not
-URGENT = 1.0  # times the steps of a block: so many of the watched are solved for together
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 CAUTION = 2  # with more free, inverses are dear: so many at first, twice as many each time
@@ -78,6 +77,7 @@ class BlockWalker:
         core.least, core.rounding = tol.PRECISION, tol.ROUNDING
         core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
+        core.spare = tol.SPARE
         core.longest = tol.LONG if system.unit_moves else np.inf
         look_again = tol.FADED if len(system) < SHORT_ROWS else tol.STALE
         core.look_again = look_again if system.unit_moves else 0.0
@@ -140,7 +140,7 @@ class BlockWalker:
         while True:
             core.snapshot()
             core.limit = self.length
-            core.watch(watched, self.h, int(URGENT * self.length))
+            core.watch(watched, self.h)
             code = int(core.run(way, t_end))
             blind = code == _loop.BLIND  # a jump meets nothing that is watched
             missed = self.unwatched(watched) if blind else core.verify(self.h, t0, h_end)
@@ -218,9 +218,6 @@ class BlockWalker:
     def leave(self) -> None:
         self.stair, self.t = self.core.stairs.copy(), self.core.t
 
-    def level(self, shift: int) -> Floats:
-        return self.system.stairs.level(self.stair + shift, self.core.t)
-
     def refresh(self) -> None:
         """h and the sizes of its terms, from the data."""
         system, t = self.system, self.core.t
@@ -246,7 +243,7 @@ class BlockWalker:
         """Whether the rounding of h, as old as it is, begins to matter."""
         size = float(np.abs(self.z).sum())
         pull = self.system.pull(self.core.t)
-        return pull < tol.STALE * self.fresh or size < tol.STALE * self.fresh_z
+        return pull < tol.FADED * self.fresh or size < tol.FADED * self.fresh_z
 
     def gauge(self) -> None:
         """How precisely everything is known here; |M| |z| goes about as the multipliers do."""
@@ -275,20 +272,16 @@ class BlockWalker:
         """Correct drift by one step with the inverse; False when the reference must do it."""
         if max(self.core.off_treads, self.core.off_pins) <= tol.MEND:
             return True
-        free = self.core.free
-        step = self.core.correct(self.drift()[free])
-        z = self.z[free] + step
-        spare = 10.0 * self.core.precision * self.box[free]  # at a corner, and settled there
-        low, high = self.level(-1)[free] - spare, self.level(1)[free] + spare
-        if np.all((z >= low) & (z <= high)):
+        step = self.core.correction(self.h)
+        if step is not None:
             change = np.zeros_like(self.z)
-            change[free] = step
+            change[self.core.free] = step
             self.recorder.mend(self.t, change)
             self.core.shift(step)
             self.z = self.z + change
             self.h = self.h - self.core.push(step)
         self.gauge()
-        return bool(np.all(np.abs(self.drift()) <= self.core.allowed()))
+        return bool(self.core.off(self.h) <= 1.0)
 
     def walk_back(self, way: float) -> bool:
         """Walk drift away, as an artificial residual, at a standing t; False if that is no help."""

@@ -127,8 +127,11 @@ def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floa
     def settled(size: Floats) -> bool:
         return bool(np.all(np.abs(drift) <= tangent.tolerances(size, t, PRECISION, ROUNDING)))
 
-    # Part of the terms will do where drift is small: the others take a product with the matrix.
-    if settled(linear) or settled(linear + tangent.coupling.magnitude(z)):
+    # Part of the terms, or a bound on them, will mostly do: they take a product with the matrix.
+    coupling = tangent.coupling
+    if settled(linear) or (
+        settled(linear + coupling.bound(z)) and settled(linear + coupling.magnitude(z))
+    ):
         return z, h, np.zeros_like(drift)
     return z, h, drift
 

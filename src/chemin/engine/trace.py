@@ -137,39 +137,18 @@ class Recorder:
         self.entries += sum(sizes)
 
     def _look_for_the_first(self, t0: Floats, t1: Floats, length: Floats, sizes: Ints) -> None:
-        """Whether something happens in one of the next moves; mostly in the very first that is in
-        question.
-        """
-        pointer = self.entries + np.concatenate([[0], np.cumsum(sizes)])
-        done, together = self._first_in_question(t0, t1, length, pointer), 1
+        """Whether something happens in one of the next moves; mostly in one of the very first."""
+        done, together, at = 0, 1, self.entries
         while done < len(t0):
             some = slice(done, done + together)
-            move, entry = ranges(pointer[:-1][some], pointer[1:][some])
-            index, rate = self.index[entry], self.rate[entry]
-            # One after the other, as the walk went: z before the first move, and after each.
-            z = np.zeros((len(t0[some]) + 1, len(self.z)))
-            z[0] = self.z
-            z[move + 1, index] = length[some][move] * rate
-            np.cumsum(z, axis=0, out=z)
-            happens = self._happens(t0[some], t1[some], length[some], (move, index, rate), z)
-            k = int(np.argmax(np.append(happens, True)))
-            self.z = z[k].copy()
-            if k < len(happens):
-                self.first = len(self.moves[0]) + done + k
+            move = np.repeat(np.arange(len(t0[some])), sizes[some])
+            new = slice(at, at := at + len(move))
+            entries = move, self.index[new], self.rate[new]
+            happens, self.z = self._happens(t0[some], t1[some], length[some], entries)
+            if happens is not None:
+                self.first = len(self.moves[0]) + done + happens
                 return
             done, together = done + together, min(2 * together, JUDGED)
-
-    def _first_in_question(self, t0: Floats, t1: Floats, length: Floats, pointer: Ints) -> int:
-        """The first of these moves in which multipliers move at all; z goes on to where it begins.
-        """
-        new = slice(pointer[0], pointer[-1])
-        move, index = np.repeat(np.arange(len(t0)), np.diff(pointer)), self.index[new]
-        _, moving = self._changes(t0, t1, length, (move, index, self.rate[new]))
-        first = int(move[np.argmax(moving)]) if moving.any() else len(t0)
-        past = slice(0, int(pointer[first] - pointer[0]))
-        walked = (length[move] * self.rate[new])[past]
-        self.z = self.z + np.bincount(index[past], walked, len(self.z))
-        return first
 
     def _changes(
         self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats]
@@ -180,17 +159,39 @@ class Recorder:
         system, (move, index, rate) = self.system, entries
         assert system is not None
         size = np.where(t0 == t1, length, np.maximum(np.abs(t0), np.abs(t1)))
-        fastest, multiplier = np.zeros((2, len(t0))), system.boxed[index]
-        np.maximum.at(fastest, (multiplier.astype(int), move), np.abs(rate))
-        # Beside an intercept that goes with t the others stand still, but for round-off.
-        multiplier &= (fastest[1] > AT_REST * fastest[0])[move]
+        multiplier = system.boxed[index]
         change = np.where(multiplier, size[move] * rate, 0.0)
         least = NOTHING * np.minimum(self.box[index], system.pulls(t0)[move])
-        return change, np.abs(change) > least
+        moving = np.abs(change) > least
+        if moving.any():
+            # Beside an intercept that goes with t the others stand still, but for round-off.
+            fastest = np.zeros((2, len(t0)))
+            np.maximum.at(fastest, (multiplier.astype(int), move), np.abs(rate))
+            resting = (fastest[1] <= AT_REST * fastest[0])[move]
+            change[resting], moving[resting] = 0.0, False
+        return change, moving
 
     def _happens(
-        self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats], z: Floats
-    ) -> Any:
+        self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats]
+    ) -> tuple[int | None, Floats]:
+        """In which of these moves something happens first, and z before it; or None, and z after
+        all of them.
+        """
+        change, moving = self._changes(t0, t1, length, entries)
+        move, index, rate = entries
+        walked, n = length[move] * rate, len(self.z)
+        if not moving.any():
+            return None, self.z + np.bincount(index, walked, n)
+        # One after the other, as the walk went: z before the first move, and after each.
+        z, changes = np.zeros((len(t0) + 1, n)), np.zeros((len(t0), n))
+        z[0], z[move + 1, index], changes[move, index] = self.z, walked, change
+        np.cumsum(z, axis=0, out=z)
+        some = np.unique(move[moving])
+        far = np.maximum(np.abs(t0), np.abs(t1))[some]
+        told = some[self._must_move(far, z[some], changes[some], z[some + 1])]
+        return (int(told[0]), z[told[0]].copy()) if len(told) else (None, z[-1].copy())
+
+    def _must_move(self, far: Floats, before: Floats, change: Floats, after: Floats) -> Any:
         """Whether the closed form above the start, in which multipliers stand still, ends in each
         of these moves.
 
@@ -199,31 +200,20 @@ class Recorder:
         follow the round-off of a nearly singular system. An unpenalised variable that stands at
         its pin asks for nothing: a closed tube leaves the sum of multipliers free.
         """
-        system, (move, index, _), before = self.system, entries, z[:-1]
+        system = self.system
         assert system is not None
-        changes, moving = self._changes(t0, t1, length, entries)
-        out = np.zeros(len(t0), dtype=bool)
-        out[move[moving]] = True
-        some = np.flatnonzero(out)
-        if len(some) == 0:
-            return out
-        change = np.zeros(before.shape)
-        change[move, index] = changes
-        pull = system.pulls(np.maximum(np.abs(t0), np.abs(t1)))[:, None]
-        before, change, after, pull = before[some], change[some], z[1:][some], pull[some]
+        pull, coupling = system.pulls(far)[:, None], system.coupling
         above = np.maximum(before, after) - system.stairs.value[:, 1]
         asks = system.boxed | (above > NOTHING * pull)
-        moved, coupling = np.abs(system.coupling.dot(change.T).T), system.coupling
+        moved = np.abs(coupling.dot(change.T).T)
 
         def seen(terms: Floats) -> Any:
             return np.any((moved > np.maximum(NOTHING * pull, UNSEEN * terms.T)) & asks, axis=1)
 
         # What is seen beside a bound on the terms needs no product with the matrix.
         sizes = (np.abs(before) + np.abs(change)).T
-        out[some] = told = seen(coupling.bound(sizes))
-        if not told[0]:
-            out[some] |= seen(coupling.magnitude(sizes))
-        return out
+        told = seen(coupling.bound(sizes))
+        return told if told[0] else told | seen(coupling.magnitude(sizes))
 
     def _alone(self, t0: float, t1: float, length: float, size: int) -> bool:
         """Whether one multiplier moves in the next move in which anything does, the others being 0,
