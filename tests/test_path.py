@@ -1,10 +1,13 @@
 """What comes back: `Path` and its solutions, and what bad input gets."""
 
 import json
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -53,6 +56,44 @@ def test_repr_of_a_solution(path):
     """Oracle: its attributes."""
     s = path.at(1.0)
     assert repr(s).startswith("Solution(lambda_=1, ") and f"{len(s.support)} of 100" in repr(s)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_path_is_the_callers_no_more(iris, kernel, sparse):
+    """Oracle: a path of arrays that nobody changes."""
+    X, y = iris
+    own, labels, weight = (csr_array(X) if sparse else X.copy()), y.copy(), np.ones(len(y))
+    path = svc_path(own, labels, kernel=kernel, sample_weight=weight)
+    f, same = path.decision_function(X, 0.5), svc_path(X, y, kernel=kernel)
+    (own.data if sparse else own)[:] = 7.0
+    labels[:], weight[:] = y[0], 3.0
+    np.testing.assert_array_equal(path.decision_function(X, 0.5), f)
+    np.testing.assert_allclose(f, same.decision_function(X, 0.5), atol=1e-9)
+    assert path.certificate(0.5).exact
+    np.testing.assert_array_equal(path.y, y)
+    np.testing.assert_array_equal(path.predict(X, 0.5), same.predict(X, 0.5))
+
+
+def test_targets_are_the_callers_no_more():
+    """Oracle: the numbers that were given."""
+    y = T4.copy()
+    path = svr_path(X3, y)
+    y[:] = 0.0
+    np.testing.assert_array_equal(path.y, T4)
+
+
+@pytest.mark.parametrize("name", ["breakpoints", "events", "y", "weight", "classes_", "s"])
+def test_what_a_path_hands_out_is_read_only(path, name):
+    """A path does not change."""
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(path, name)[0] = getattr(path, name)[1]
+
+
+def test_a_kernel_matrix_is_kept_and_not_copied():
+    """It may be half of the memory there is. Oracle: the array itself."""
+    K = X3 @ X3.T
+    assert np.shares_memory(svc_path(K, Y2, kernel="precomputed").problem.gram.matrix, K)
 
 
 def test_events(path):
@@ -613,6 +654,62 @@ def test_the_limit_of_kernel_ridge():
     K = rbf_kernel(X, gamma=0.5)
     path = chemin.kernel_ridge_path(X, y, gamma=0.5, intercept=False, stop=0)
     np.testing.assert_allclose(path.at(0.0).coef, np.linalg.solve(K, y), rtol=1e-8)
+
+
+WITH_LIMITS = {
+    "svc": chemin.svc_path,
+    "svr": chemin.svr_path,
+    "nu-svr": chemin.nu_svr_path,
+    "quantile": chemin.quantile_path,
+    "squared hinge": partial(chemin.quadratic_svc_path, intercept=True, h=0.2, rho=1.1),
+    "huber tube": partial(chemin.quadratic_svr_path, epsilon=0.05, h=1.0),
+    "expectile": partial(chemin.expectile_path, tau=0.9),
+    "kernel ridge": chemin.kernel_ridge_path,
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", WITH_LIMITS)
+def test_limits_at_zero_are_certified(name, weighted):
+    """Oracle: f without loss, of least norm: what is changed a little is refused, and what fits all
+    targets solves their linear system.
+    """
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, t = rng.normal(size=(12, 2)), rng.normal(size=12)
+        y = (t > 0).astype(int) if name in ("svc", "squared hinge") else t
+        w = 10.0 ** rng.uniform(-1.5, 1.5, 12) if weighted else None
+        path = WITH_LIMITS[name](X, y, gamma=1.0, sample_weight=w, stop=0)
+        if not path.complete:
+            continue
+        proof, s = path.certificate(0.0), path.at(0.0)
+        assert proof.verdict == "exact", (seed, proof)
+        assert s.lambda_ == 0 and not s.alpha.any()
+        assert path.certify(s) == proof
+        values = np.array([0.1 * path.start, 0.0, 0.01 * path.start, 0.0])
+        for one, value in zip(path.certificate(values).kkt_violation, values):
+            assert one == pytest.approx(path.certificate(value).kkt_violation, abs=1e-12)
+        for changed in (
+            {"coef": s.coef * (1 + 1e-6)},
+            {"intercept": s.intercept + 1e-6},
+            {"alpha": s.alpha + 1e-6 * path.weight.max()},
+            {"coef": np.roll(s.coef, 1)},
+        ):
+            assert path.certify(replace(s, **changed)).verdict == "wrong", (seed, changed)
+        if name in ("nu-svr", "quantile", "expectile", "kernel ridge"):
+            one = np.ones((12, 1))
+            M = np.block([[rbf_kernel(X, gamma=1.0), one], [one.T, np.zeros((1, 1))]])
+            expected = np.linalg.solve(M, np.append(t, 0.0))
+            np.testing.assert_allclose(np.append(s.coef, s.intercept), expected, rtol=1e-6)
+
+
+def test_a_turn_to_zero_is_certified():
+    """Oracle: the certificate, all the way to the limit."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 2)), rng.normal(size=12)
+    path = chemin.quadratic_svr_path(X, y, gamma=1.0, epsilon=0.05, h=1.0)
+    turned = path.turn("h", at=0.1 * path.start, stop=2.0).turn("lambda", at=2.0, stop=0)
+    assert turned.complete and turned.certificate([turned.start, 1e-9, 0.0]).exact.all()
 
 
 def test_one_class_to_its_end():

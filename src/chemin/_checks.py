@@ -190,6 +190,29 @@ def refuse_no_numbers(X: Any, name: str = "X") -> None:
         raise NotNumbersError(f"{expected}, got {kind}.")
 
 
+def frozen(a: Any) -> Any:
+    """Return a copy to be read only; what is that already, and nobody else's, comes back as it is.
+
+    Parameters
+    ----------
+    a : array, csr_array or None
+    """
+    if a is None or all(part.flags.owndata and not part.flags.writeable for part in _parts(a)):
+        return a
+    return sealed(a.copy())
+
+
+def sealed(a: Any) -> Any:
+    """Return the same array or csr_array, to be read only from now on."""
+    for part in _parts(a):
+        part.setflags(write=False)
+    return a
+
+
+def _parts(a: Any) -> tuple[Array, ...]:
+    return (a.data, a.indices, a.indptr) if issparse(a) else (a,)
+
+
 def check_gram(K: Any, name: str = "K") -> Array:
     """Return K as a finite float64 matrix, symmetric to its last digits.
 

@@ -28,7 +28,7 @@ from .kernels import (
 )
 from .path import Data, Path
 from .problems.staircase import Floats
-from .walk import check_walk, make_data, make_spec, walk_path
+from .walk import check_walk, make_data, make_spec, nearby, walk_path
 
 KernelLike = Any  # a name, a callable k(X, Y) or a Kernel
 
@@ -1019,7 +1019,7 @@ def _kernel_path(
     """The path of a kernel machine: every check, then the walk."""
     check_walk(name, spec, walk)
     kernel, points, weight = _kernel_data(X, similar, sample_weight)
-    names = column_names(X)
+    kernel, names = nearby(name, spec, kernel, points), column_names(X)
     data, signs = make_data(name, points, y, weight, kernel, class_weight, names=names)
     return walk_path(name, data, spec, target=signs, **walk)
 

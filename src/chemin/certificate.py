@@ -77,6 +77,10 @@ class Certificate:
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
+    def some(self, k: Any) -> Certificate:
+        """Of some of the solutions."""
+        return Certificate(*(getattr(self, field.name)[k] for field in fields(self)))
+
     @property
     def single(self) -> Certificate:
         """Of the first solution, as numbers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .engine import Job, Trace, phase_one, polish, walk_out
+from .kernels import exact_sum, parted
 from .problems import KernelMachine, Problem
 from .problems.staircase import Floats, Ints
 
@@ -15,7 +16,7 @@ def predictions_without(problem: KernelMachine, trace: Trace, t: float) -> Float
     stair, z = polish(system, *trace.state(t), t, np.random.default_rng(0))
     Z, failed = _solutions_without(problem, t, stair, z)
     c = problem.columns(Z, np.full(n, t), np.arange(n))
-    out = problem.gram.own(c.coef) + c.intercept
+    out = problem.at_own(c)
     for i in failed:
         out[i] = _afresh(problem, t, i)
     return out
@@ -57,5 +58,5 @@ def _afresh(problem: KernelMachine, t: float, i: int) -> float:
     at = value / other.unit
     _, z = phase_one(other.system, other.start(value), at, np.random.default_rng(0))
     c = other.columns(z[:, None], np.array([at]))
-    row = problem.gram.block(np.array([i]), rest)[0]
-    return float(row @ c.coef[:, 0] + c.intercept[0])
+    row, common = parted(problem.gram.block(np.array([i]), rest))
+    return float((row @ c.coef + common * exact_sum(c.coef) + c.intercept)[0, 0])

@@ -21,11 +21,23 @@ from ._checks import (
     check_start_stop,
     check_values,
     check_weights,
+    frozen,
     is_word,
 )
+from .certificate import EPS
 from .engine import End, Reason, Trace, audited, carry_on
 from .engine.tolerances import LOWEST
-from .kernels import DenseGram, Gram, GraphGram, Kernel, LowRankGram, SparseGram
+from .kernels import (
+    DenseGram,
+    Gram,
+    GraphGram,
+    Kernel,
+    Linear,
+    LowRankGram,
+    SparseGram,
+    exact_sum,
+    parted,
+)
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.staircase import Floats
@@ -40,9 +52,10 @@ if TYPE_CHECKING:
 END = 1e-12
 # Targets nearer than this to f, relative to the largest, are on it.
 ON_CURVE = 1e-9
-# What f may bend by between two values near 0, relative, to be taken for straight: its square is
-# what a limit is off by.
+# What f may bend by between two values near 0, relative, to be taken for straight: its cube is what
+# a limit is off by.
 STRAIGHT = 1e-5
+NEARER = 16.0  # times: on the way to 0, the next place at which a curve may be straight
 # Columns evaluated at once, so that many values do not need n x (all values) twice over.
 CHUNK = 512
 
@@ -117,7 +130,11 @@ class Solution:
 
 @dataclass(frozen=True)
 class Data:
-    """What a path was computed from, as it was given."""
+    """What a path was computed from, as it was given.
+
+    Copies, to be read only: what becomes of the caller's arrays does not matter. A kernel matrix
+    that was given is kept as it is, for it may be as large as everything else together.
+    """
 
     X: Any  # points, dense or csr_array, or the kernel matrix when the kernel is precomputed
     y: NDArray[Any]
@@ -126,6 +143,11 @@ class Data:
     classes: NDArray[Any] | None  # two labels for classification
     laplacian: Any = None  # sparse, of a graph on all rows
     names: tuple[str, ...] | None = None  # of the columns, where X was a data frame
+
+    def __post_init__(self) -> None:
+        given = self.kernel is not None and self.kernel.name == "precomputed"
+        kept = {name: frozen(getattr(self, name)) for name in ("y", "weight", "classes")}
+        self.__dict__.update(kept, X=self.X if given else frozen(self.X))
 
     @cached_property
     def used(self) -> NDArray[np.intp]:
@@ -254,6 +276,7 @@ class Path:
         out["variable"] = self._variables[inner["variable"]]
         for end in ("from", "to"):
             out[end] = self._problem.name_stairs(inner["variable"], inner[end])
+        out.setflags(write=False)
         return out
 
     @property
@@ -283,7 +306,9 @@ class Path:
         size = np.abs(reading.factor)
         norms = np.array([size @ np.abs(z) for z in self._trace.states()])
         at = norms[self._trace.events["move"]]
-        return np.asarray(at / self.breakpoints if reading.inverse else at)
+        s = np.asarray(at / self.breakpoints if reading.inverse else at)
+        s.setflags(write=False)
+        return s
 
     @cached_property
     def closed_tube(self) -> Floats:
@@ -370,21 +395,34 @@ class Path:
                 t = np.where(low & (t == 0), self._rest, t)
         return self._problem.columns(z, t)
 
+    def _held(self, values: ArrayLike) -> Columns:
+        """Solutions as a user holds them: at lambda = 0 f is a limit, and multipliers are zero."""
+        c, limit = self._columns(values), self.coordinate.inverse & (np.atleast_1d(values) == 0)
+        if not limit.any():
+            return c
+        above = np.where(limit, 0.0, 1.0)
+        return replace(c, value=c.value * above, alpha=c.alpha * above, lambda_=c.lambda_ * above)
+
     @cached_property
     def _rest(self) -> float:
-        """The t below which z/t, and f with it, is a straight line, if f has a limit at 0.
+        """The t below which z/t, and f with it, is straight, if f has a limit at 0.
 
-        Straight paths have no event below it; curves are straight there to twelve digits.
+        Straight paths have no event below it. Curves bend less and less, while the round-off of z/t
+        grows: the first that is straight enough is taken.
         """
-        passed = self.breakpoints[self.breakpoints > 0]
-        top = self.start if self._trace.moves.degree == 1 else LOWEST * self.start
-        return 0.5 * float(passed.min(initial=top)) / self._problem.unit
+        last = float(self.breakpoints[self.breakpoints > 0].min(initial=self.start))
+        h = 0.5 * last / self._problem.unit
+        if self._trace.moves.degree != 1:
+            least = 0.5 * min(last, LOWEST * self.start) / self._problem.unit
+            while h > least and not self._way_from(h)[2]:
+                h = max(h / NEARER, least)
+        return h
 
     def _near_the_limit(self, t: Floats, z: Floats) -> Floats:
         """z below `_rest` without its own round-off, which is all that is left of it for a small t;
         at t = 0 what gives the limit of f at t = `_rest`. As it is where f has no limit.
         """
-        counts, near, bend, has_limit = self._way_to_zero
+        counts, way, has_limit = self._way_to_zero
         if not has_limit:
             if t.all():
                 return z
@@ -393,29 +431,39 @@ class Path:
                 "fits these data without loss; ask for a value above 0"
             )
         part = t / self._rest
-        limit = (near[:, None] - bend[:, None] * (1.0 - part)) * np.where(t == 0, 1.0, part)
-        return np.where(counts[:, None], limit, z)
+        newton = np.array([np.ones_like(part), part - 1.0, (part - 1.0) * (part - 2.0)])
+        return np.where(counts[:, None], way @ newton * np.where(t == 0, 1.0, part), z)
 
     @cached_property
-    def _way_to_zero(self) -> tuple[Any, Floats, Floats, bool]:
-        """Which z take part in f, z at `_rest`, how far it is from a straight line to 0 there, and
-        whether that is round-off.
+    def _way_to_zero(self) -> tuple[Any, Floats, bool]:
+        """`_way_from` the t below which it is straight."""
+        return self._way_from(self._rest)
+
+    def _way_from(self, h: float) -> tuple[Any, Floats, bool]:
+        """Which z take part in f, z/t from h to 0 in units of h, and whether f has a limit there.
+
+        It has one where z/t is nearly constant. On curves z/t is a parabola, by its divided
+        differences at 1, 2 and 1/2.
         """
-        h, reading = self._rest, self._problem.reading
+        reading = self._problem.reading
         counts = (reading.factor != 0) | ~self._problem.system.boxed
-        near, far = self._trace.solutions(np.array([h, 2 * h])).T
-        bend = np.where(counts, 0.5 * far - near, 0.0)
+        near, far, half = self._trace.solutions(np.array([h, 2.0 * h, 0.5 * h])).T
+        rise = 0.5 * far - near
+        bend = 2.0 * (rise - (0.5 * far - 2.0 * half) / 1.5)
+        if self._trace.moves.degree == 1:  # round-off
+            bend = np.zeros_like(near)
+        way = np.where(counts[:, None], np.column_stack([near, rise, bend]), 0.0)
         # A light row that stays on its pin is seen by its own box, not beside a heavy one.
         box = self._problem.system.stairs.span(h)
         size = np.minimum(np.abs(near[counts]).max(), np.where(box > 0, box, np.inf))
-        return counts, near, bend, not np.any(np.abs(bend) > STRAIGHT * size)
+        return counts, way, not np.any(np.abs(way[:, 1]) > STRAIGHT * size)
 
     @property
     def _still_below(self) -> float:
         """The t below which f stands still on its way to a limit at 0; 0 where it does not."""
         ends = self.stop == 0 and self._problem.system.limit_at_zero and self.coordinate.inverse
         straight = self._trace.moves.degree == 1
-        return self._rest if ends and straight and self._way_to_zero[3] else 0.0
+        return self._rest if ends and straight and self._way_to_zero[2] else 0.0
 
     def at(self, value: float) -> Solution:
         """The exact solution at one value of the parameter."""
@@ -424,22 +472,22 @@ class Path:
                 f"at takes one value of {self.parameter}, got {value!r:.60}; decision_function and "
                 "predict take arrays"
             )
-        c = self._columns(value)
-        objective = float(self._problem.objective(c)[0])
-        low, high = c.interval[:, 0]
-        # At lambda = 0 f is a limit, and multipliers are zero.
-        limit = self.coordinate.inverse and value == 0
+        c = self._held(value)
+        lift = self._lift(c.coef)
+        low, high = (c.interval - lift)[:, 0]
         # What moves is what was asked for, to the last digit.
         given = {name: float(v[0]) for name, v in c.given.items()}
         given |= {name: float(value) for name in given if name == self.parameter}
         lambda_ = float(value if self.parameter == "lambda" else c.lambda_[0])
+        # A limit at lambda = 0 has no loss, but for round-off.
+        limit = self.coordinate.inverse and value == 0
         return Solution(
             self._spread(c.coef)[:, 0],
-            float(c.intercept[0]),
+            float((c.intercept - lift)[0]),
             (float(low), float(high)),
-            self._spread(c.alpha)[:, 0] * (0.0 if limit else 1.0),
-            0.0 if limit else objective,
-            0.0 if limit else lambda_,
+            self._spread(c.alpha)[:, 0],
+            0.0 if limit else float(self._problem.objective(c)[0]),
+            lambda_,
             **{name: given.pop(name) for name in KNOWN if name in given},
             more=given,
         )
@@ -451,6 +499,11 @@ class Path:
         out = np.zeros((self._n_coef, columns.shape[1]))
         out[self._data.used] = columns
         return out
+
+    def _lift(self, coef: Floats) -> Any:
+        """What intercepts of the path have more than those of a user: see `Kernel.about`."""
+        kernel, X = self._data.kernel, self._data.X
+        return 0.0 if kernel is None else kernel.lift(X, self._spread(coef))
 
     def decision_function(self, X: ArrayLike, value: ArrayLike) -> Floats:
         """f at new points; an array of values gives one column each, for one matrix product.
@@ -465,12 +518,13 @@ class Path:
             if X.shape[1] != self._n_coef:
                 raise ValueError(f"X has {X.shape[1]} columns, expected {self._n_coef}")
             f, largest = X @ coef, np.abs(X).max(axis=1)
-        elif kernel.name == "linear":  # by X' coef, without the matrix between the points
+        elif isinstance(kernel, Linear):  # by X' coef, without the matrix between the points
             f = kernel.combine(X, self._data.X, coef)
-            largest = abs(check_points(X)) @ _largest_in_columns(self._data.X)
+            new, old = kernel.seen(check_points(X)), kernel.seen(self._data.X)
+            largest = abs(new) @ _largest_in_columns(old)
         else:
             cross = kernel.cross(X, self._data.X)
-            f, largest = cross @ coef, np.abs(cross).max(axis=1)
+            f, largest = combined(cross, coef, alike=self._problem.centred is not None)
         f = self.terms.rounded(f + c.intercept, np.abs(coef).sum(axis=0), largest[:, None])
         return f[:, 0] if np.ndim(value) == 0 else f
 
@@ -481,11 +535,19 @@ class Path:
         sign_counts = {} if problem.target != "numbers" else {"roundings": 0.0}
         if not problem.spec()["intercept"]:
             return Terms(**sign_counts)
-        reach = np.abs(self._data.X) if self._linear else problem.gram.diagonal()
+        reach = self._reach if not self._linear else float(np.abs(self._data.X).max(initial=0.0))
         level = {"labels": 1.0, "none": 0.0}.get(problem.target)
         if level is None:
             level = float(np.abs(self._data.y).max())
-        return Terms(float(reach.max(initial=0.0)), level, **sign_counts)
+        return Terms(reach, level, **sign_counts)
+
+    @property
+    def _reach(self) -> float:
+        """The largest |k| between points, without what all entries have in common."""
+        problem: Any = self._problem
+        if problem.centred is not None:
+            return float(problem.centred.reach)
+        return float(problem.gram.diagonal().max(initial=0.0))
 
     def predict(self, X: ArrayLike, value: ArrayLike) -> NDArray[Any]:
         """Labels for classification (f = 0 gives classes_[0]), f itself for regression.
@@ -505,7 +567,7 @@ class Path:
     def coefficients(self, values: ArrayLike) -> tuple[Floats, Floats]:
         """Coefficients (one column a value) and intercepts at many values at once."""
         c = self._columns(values)
-        return self._spread(c.coef), c.intercept
+        return self._spread(c.coef), c.intercept - self._lift(c.coef)
 
     def states(self, values: ArrayLike) -> Floats:
         """z of the staircase problem at many values at once, one column a value."""
@@ -552,10 +614,15 @@ class Path:
             )
         if not self._linear and len(self._data.used) < self._n_coef:
             cross = cross[self._data.used]
+        common: Floats | float = 0.0
+        if self._problem.centred is not None:
+            rest, common = parted(cross.T)
+            cross = rest.T
         return segments(
             self._problem,
             self._trace,
             cross,
+            common,
             above=self.closed_above,
             terms=self.terms,
             rest=self._still_below,
@@ -667,10 +734,8 @@ class Path:
             Values of the parameter; an array gives a certificate of arrays.
         """
         values = check_values(value, self.parameter)
-        judged = Certificate.joined(
-            self._problem.certificate(self._columns(values[i : i + CHUNK]))
-            for i in range(0, max(len(values), 1), CHUNK)
-        )
+        parts = (values[i : i + CHUNK] for i in range(0, max(len(values), 1), CHUNK))
+        judged = Certificate.joined(self._problem.certificate(self._held(part)) for part in parts)
         return judged.single if np.ndim(value) == 0 else judged
 
     def certify(self, solution: Solution) -> Certificate:
@@ -697,8 +762,9 @@ class Path:
         """
         if not isinstance(solution, Solution):
             raise ValueError(f"solution must be a chemin Solution, got {solution!r:.60}")
+        p: Any = self._problem
         n = self._n_coef
-        for name, count in (("coef", n), ("alpha", self._problem.n_alpha or n)):
+        for name, count in (("coef", n), ("alpha", p.n_alpha or n)):
             if np.shape(getattr(solution, name)) != (count,):
                 shape = np.shape(getattr(solution, name))
                 raise ValueError(f"solution.{name} must have {count} entries, got shape {shape}")
@@ -715,9 +781,13 @@ class Path:
             check_values(getattr(solution, name), f"solution.{name}", finite=False)[used, None]
             for name in ("coef", "alpha")
         )
-        judged = self._problem.certificate(
-            Columns(lam, coef, b, np.tile(b, (2, 1)), alpha, lam, given)
+        lift = self._lift(coef)
+        judged = p.certificate(
+            Columns(lam, coef, b + lift, np.tile(b + lift, (2, 1)), alpha, lam, given)
         ).single
+        if np.any(lift):  # which the intercept is known to round-off of
+            unit = float(np.ravel(p.margin_unit(given))[0])
+            judged = replace(judged, floor=judged.floor + EPS * float(np.abs(lift).max()) / unit)
         if self._linear or len(self._data.used) == n:
             return judged
         # Rows of weight zero take no part: anything that they hold is too much.
@@ -870,7 +940,7 @@ class Path:
         out = np.empty((self._n_coef, np.size(values)))
         c = self._columns(values)
         root = np.sqrt(np.maximum(p.gram.diagonal(), 0.0))
-        largest = root * root.max()  # no |k| is larger
+        largest = np.minimum(root * root.max(), self._reach)  # no |k| is larger
         for j, t in enumerate(self._t(values)):
             f = predictions_without(p, self._trace, float(t))
             coef_sum = np.abs(c.coef[:, j]).sum()
@@ -925,6 +995,17 @@ class Path:
             arrays |= {f"laplacian_{name}": getattr(d.laplacian, name) for name in parts}
         arrays |= {f"trace_{name}": array for name, array in t.arrays().items()}
         write(file, Stored(header, arrays))
+
+
+def combined(cross: Floats, coef: Floats, *, alike: bool) -> tuple[Floats, Floats]:
+    """cross @ coef, and the largest |k| at each new point; where all entries are `alike`, without
+    what they have in common.
+    """
+    if not alike:
+        return cross @ coef, np.abs(cross).max(axis=1, initial=0.0)
+    rest, common = parted(cross)
+    f = rest @ coef + np.outer(common, exact_sum(coef))
+    return f, np.abs(rest).max(axis=1, initial=0.0)
 
 
 def make_problem(

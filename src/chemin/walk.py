@@ -75,6 +75,11 @@ def _check_place(value: Any, name: str, lies: str) -> float:
     return check_size(check_positive(value, name, zero=zero), name, 0.0 if zero else SMALLEST)
 
 
+def nearby(name: str, spec: dict[str, Any], kernel: Kernel, X: Any) -> Kernel:
+    """The kernel, its points seen from nearer by where an intercept takes up the difference."""
+    return kernel.about(X) if PROBLEMS[name].free_intercept and spec["intercept"] else kernel
+
+
 def make_data(
     name: str,
     X: Floats,
@@ -262,4 +267,4 @@ def _indefinite(how: str) -> str:
     )
 
 
-__all__ = ["check_walk", "make_data", "make_spec", "stretched", "walk_path"]
+__all__ = ["check_walk", "make_data", "make_spec", "nearby", "stretched", "walk_path"]

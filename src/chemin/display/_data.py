@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,7 +68,8 @@ def evaluate(path: Path, values: Floats, what: str, rows: NDArray[np.intp]) -> F
         chunk = values[i : i + CHUNK]
         all_rows = path.multipliers(chunk) if what == "alpha" else path.coefficients(chunk)[0]
         if what == "weights":
-            all_rows = path._data.X.T @ all_rows  # f(x) = x'w + b
+            kernel: Any = path._data.kernel
+            all_rows = kernel.weights(path._data.X, all_rows)
         parts.append(all_rows[rows])
     return np.hstack(parts)
 

@@ -349,13 +349,9 @@ class Walk:
 def _down_from_top(walker: Any, recorder: Recorder, reach: float) -> None:
     """From a bound on the start to `reach` of the start itself, if there is one."""
     places: list[float] = []
-    try:
-        while recorder.top is None and len(places) < GLANCES:
-            walker.walk(GLANCE * walker.t)
-            places.append(walker.t)
-    except WalkEnd:  # nothing, down to where double precision is blind, or finds no way
-        if recorder.top is not None or len(places) < SHOWN:
-            raise
+    while recorder.top is None and len(places) < GLANCES:
+        walker.walk(GLANCE * walker.t)
+        places.append(walker.t)
     if recorder.top is None:
         recorder.forget_below(places[SHOWN - 1])
     elif reach * recorder.top < walker.t:

@@ -29,6 +29,7 @@ from chemin.kernels._gram import LowRankGram as LowRankGram  # isort: skip
 from chemin.kernels._gram import SparseGram as SparseGram  # isort: skip
 from chemin.kernels._gram import as_gram as as_gram  # isort: skip
 from chemin.kernels._gram import exact_sum as exact_sum  # isort: skip
+from chemin.kernels._gram import parted as parted  # isort: skip
 from chemin.kernels._graph import GraphGram as GraphGram  # isort: skip
 from chemin.kernels._graph import check_graph as check_graph  # isort: skip
 from chemin.kernels._graph import components as components  # isort: skip

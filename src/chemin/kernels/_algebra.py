@@ -8,7 +8,7 @@ What goes in is positive semi-definite, and so is what comes out:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -63,6 +63,12 @@ class Sum(_Pair):
 
     def _joined(self, left: Array, right: Array) -> Array:
         return left + right
+
+    def about(self, X: Any) -> Kernel:
+        return replace(self, left=self.left.about(X), right=self.right.about(X))
+
+    def lift(self, X: Any, coef: Array) -> Any:
+        return self.left.lift(X, coef) + self.right.lift(X, coef)
 
     def factor(self, X: Array) -> Array | None:
         """Return the factors of both, side by side."""
@@ -135,6 +141,12 @@ class Scaled(_Around):
         Z = self.kernel.factor(X)
         return None if Z is None else np.sqrt(self.scale) * Z
 
+    def about(self, X: Any) -> Kernel:
+        return replace(self, kernel=self.kernel.about(X))
+
+    def lift(self, X: Any, coef: Array) -> Any:
+        return self.scale * self.kernel.lift(X, coef)
+
     def __repr__(self) -> str:
         return f"{self.scale:g} * {_bracketed(self.kernel)}"
 
@@ -177,6 +189,12 @@ class Restricted(_Around):
 
     def factor(self, X: Array) -> Array | None:
         return self.kernel.factor(self._chosen(X, "X"))
+
+    def about(self, X: Any) -> Kernel:
+        return replace(self, kernel=self.kernel.about(self._chosen(X, "X")))
+
+    def lift(self, X: Any, coef: Array) -> Any:
+        return self.kernel.lift(self._chosen(X, "X"), coef)
 
     def _chosen(self, X: Any, name: str) -> Array:
         points = check_matrix(X, name)
@@ -234,6 +252,12 @@ class Mapped(_Around):
 
     def factor(self, X: Array) -> Array | None:
         return self.kernel.factor(self._mapped(X))
+
+    def about(self, X: Any) -> Kernel:
+        return replace(self, kernel=self.kernel.about(self._mapped(X)))
+
+    def lift(self, X: Any, coef: Array) -> Any:
+        return self.kernel.lift(self._mapped(X), coef)
 
     def spec(self) -> dict[str, Any]:
         """Return the name "callable": JSON holds no function."""

@@ -215,6 +215,11 @@ class Centred:
             return None
         return cls(DenseGram(C), level, rise)
 
+    @property
+    def reach(self) -> float:
+        """The largest entry without what a row has in common, or more than that."""
+        return float(self.gram.diagonal().max() + 2.0 * np.abs(self.rise).max())
+
     def lift(self, coef: Floats) -> tuple[Floats, Floats]:
         """rise'coef + level times the sum of each column of coef, and that sum, which is round-off.
 
@@ -222,6 +227,14 @@ class Centred:
         """
         total = exact_sum(coef)
         return self.rise @ coef + self.level * total, total
+
+
+def parted(cross: Floats) -> tuple[Floats, Floats]:
+    """The kernel between new points and those of a model, without what each row has in common, and
+    that. With it cross @ coef = rest @ coef + common exact_sum(coef): no digit is lost to it.
+    """
+    common = cross.mean(axis=1)
+    return cross - common[:, None], common
 
 
 def exact_sum(a: Floats) -> Floats:

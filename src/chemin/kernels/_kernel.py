@@ -99,6 +99,27 @@ class Kernel(ABC):
         """
         return self.cross(X_new, X) @ coef
 
+    def about(self, X: Any) -> Kernel:
+        """Return the kernel of points seen from nearer by, if that changes f by a constant alone.
+
+        With an intercept f is the same, and so are its coefficients, which sum up to zero.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        """
+        return self
+
+    def lift(self, X: Any, coef: Array) -> Any:
+        """Return what `about` adds to intercepts, one number for each column of coef.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        coef : array of shape (n, k)
+        """
+        return 0.0
+
     @property
     def of_strings(self) -> bool:
         """Whether points are strings; otherwise they are rows of numbers."""

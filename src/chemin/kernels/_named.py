@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import comb
 from numbers import Integral
 from typing import Any, ClassVar
@@ -51,6 +51,10 @@ entries is quicker than one that computes them."""
 SPARSE = 8
 """Entries for one that is not 0, at least, in a sparse factor."""
 
+FAR = 8.0
+"""Times the spread of a column, as a power of two: origins are whole multiples of it. Points that
+are no further from 0 stay as they are, whole numbers stay whole, and differences are exact."""
+
 
 def narrow(width: int, n: int) -> bool:
     """Whether a factor of so many columns is worth using for n points."""
@@ -95,29 +99,83 @@ def dense(X: Any) -> Array:
 class Linear(BlockKernel):
     """The inner product.
 
-    k(x, x') = x'x
+        k(x, x') = (x - origin)'(x' - origin)
+
+    Parameters
+    ----------
+    origin : sequence of d numbers, or none
+        None: 0. With an intercept it changes nothing but round-off, which grows with the square of
+        the distance: paths choose it by themselves where points are far from 0. Their intercepts
+        are those of f(x) = x'w + intercept all the same.
     """
 
     name: ClassVar[str] = "linear"
     takes_sparse: ClassVar[bool] = True
+    origin: tuple[float, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        origin = () if self.origin is None else np.asarray(self.origin, dtype=np.float64)
+        object.__setattr__(self, "origin", tuple(np.ravel(origin).tolist()))
+
+    def spec(self) -> dict[str, Any]:
+        """Return the name, and the origin where there is one."""
+        return {key: value for key, value in super().spec().items() if value != ()}
+
+    def seen(self, X: Any) -> Any:
+        """Return points as the origin sees them.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        """
+        if not self.origin:
+            return X
+        if X.shape[1] != len(self.origin):
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but origin has {len(self.origin)} entries."
+            )
+        return dense(X) - self.origin
+
+    def weights(self, X: Any, coef: Array) -> Array:
+        """Return w of f(x) = x'w + intercept, one column for each column of coef.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        coef : array of shape (n, k)
+        """
+        return np.asarray(self.seen(X).T @ coef)
+
+    def about(self, X: Any) -> Linear:
+        if self.origin or issparse(X):  # seen from elsewhere, sparse points would be dense
+            return self
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            mean = X.mean(axis=0)
+            spread = np.abs(X - mean).max(axis=0)
+            step = np.exp2(np.ceil(np.log2(FAR * spread)))
+            origin = np.where(spread > 0, np.round(mean / step) * step, X[0])
+        return Linear(origin) if origin.any() and np.all(np.isfinite(origin)) else self
+
+    def lift(self, X: Any, coef: Array) -> Any:
+        return np.array(self.origin) @ self.weights(X, coef) if self.origin else 0.0
 
     def _writer(self, A: Any, B: Any) -> Writer:
-        return _products(A, B)
+        return _products(self.seen(A), self.seen(B))
 
     def factor(self, X: Any) -> Array | None:
         if not narrow(X.shape[1], X.shape[0]):
             return None
-        Z = dense(X)  # an eighth of the kernel matrix, at most
+        Z = dense(self.seen(X))  # an eighth of the kernel matrix, at most
         return Z if np.isfinite(np.einsum("ij,ij->", Z, Z)) else None
 
     def sparse_factor(self, X: Any) -> Any:
         n, d = X.shape
         worth = issparse(X) and 8 * n * n > LARGE and 0 < SPARSE * X.nnz <= n * d
-        return X if worth and np.isfinite(X.data @ X.data) else None
+        return X if worth and not self.origin and np.isfinite(X.data @ X.data) else None
 
     def combine(self, X_new: Any, X: Any, coef: Array) -> Array:
         X_new, X = same_features(X_new, X)
-        return X_new @ (X.T @ coef)
+        return self.seen(X_new) @ self.weights(X, coef)
 
 
 @dataclass(frozen=True)

@@ -123,13 +123,15 @@ class Expansion:
 
     def radius(self, X: Any) -> float:
         """The largest norm of a point, in the space of the kernel."""
-        points = self.kernel.points(X)
-        Z = self.kernel.factor(points)
-        if Z is None and isinstance(self.kernel, Linear):
+        linear = isinstance(self.kernel, Linear)
+        kernel = Linear() if linear else self.kernel  # seen from 0, wherever a path was
+        points = kernel.points(X)
+        Z = kernel.factor(points)
+        if Z is None and linear:
             Z = points
         if Z is not None:
             return float(np.sqrt(np.einsum("ij,ij->i", Z, Z).max()))
-        own = [float(self.kernel.cross(row[None], row[None])[0, 0]) for row in points]
+        own = [float(kernel.cross(row[None], row[None])[0, 0]) for row in points]
         return float(np.sqrt(max(own)))
 
 

@@ -15,8 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_target, is_word
-from ..kernels import Kernel, parts_of
-from ..path import Path, Solution
+from ..kernels import Kernel, Linear, parts_of
+from ..path import Path, Solution, combined
 from ..segments import Terms
 from ..selection import Family
 from ..selection.classes import CODINGS
@@ -90,7 +90,9 @@ class _PathMachine(PathEstimator):
         if not (isinstance(self.kernel, str) and self.kernel == "linear"):
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        return np.asarray(self.dual_coef_ @ self.support_vectors_)
+        kernel = self._known_kernel
+        assert isinstance(kernel, Linear)
+        return kernel.weights(self.support_vectors_, self.dual_coef_.T).T
 
     @property
     def _known_kernel(self) -> Kernel:
@@ -112,8 +114,11 @@ class _PathMachine(PathEstimator):
             cross = np.empty((points.shape[0], 0))
         else:
             cross = self._known_kernel.cross(points, self.support_vectors_)
-        f = cross @ self.dual_coef_.T + self.intercept_
-        return self._rounded(f, np.abs(cross).max(axis=1, initial=0.0))
+        coef = self.dual_coef_.T
+        alike = any(path.problem.centred is not None for path in self._paths)
+        f, largest = combined(cross, coef, alike=alike and len(coef) > 0)
+        lift = self._known_kernel.lift(self.support_vectors_, coef)
+        return self._rounded(f + (self.intercept_ + lift), largest)
 
     def _rounded(self, f: Floats, largest: Floats) -> Floats:
         """f, 0 where it is not told from 0; `largest`: |k(x_i, x)| at each point."""

@@ -8,12 +8,13 @@ for it, computed from the data alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..certificate import Certificate
+from ..kernels import Centred
 from .staircase import Floats, Ints, Mask, StaircaseSystem
 
 
@@ -68,6 +69,20 @@ class Columns:
     given: dict[str, Floats] = field(default_factory=dict)  # other parameters by name, (k,) each
     f: Floats | None = None  # (n, k) f at the points without its intercept, where it is known
 
+    def some(self, k: Any) -> Columns:
+        """Some of the columns."""
+        return replace(
+            self,
+            value=self.value[k],
+            coef=self.coef[:, k],
+            intercept=self.intercept[k],
+            interval=self.interval[:, k],
+            alpha=self.alpha[:, k],
+            lambda_=self.lambda_[k],
+            given={name: value[k] for name, value in self.given.items()},
+            f=None if self.f is None else self.f[:, k],
+        )
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -113,6 +128,9 @@ class Problem(ABC):
     # only where every multiplier is at a bound.
     fixed_while_moving: bool = True
     one_intercept: ClassVar[bool] = False  # whether there is never an interval of intercepts
+    # Whether an intercept costs nothing, so that the coefficients of points sum up to zero.
+    free_intercept: ClassVar[bool] = False
+    centred: Centred | None = None  # what a kernel matrix is without what its entries share
     parameter: str
     unit: float  # parameter = unit * t
     highest_value: float = np.inf  # of the parameter, where it has an upper end

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -76,6 +77,7 @@ class KernelMachine(Problem):
     """
 
     of_points = True
+    free_intercept = True
 
     def __init__(
         self,
@@ -92,7 +94,7 @@ class KernelMachine(Problem):
         self.parameter, self.lambda_ = along, lambda_
         self.given = {name: p.default for name, p in self.parameters.items()} | given
         self.rows = self._declared({along: MOVING})
-        self.centred = Centred.of(self.gram) if self._balanced else None
+        self.centred = Centred.of(self.gram) if intercept and self.free_intercept else None
         self.walked = self.gram if self.centred is None else self.centred.gram
         self.scale, self.z_unit = float(self.walked.diagonal().max()) or 1.0, float(w.max())
         self.shift, self.sd = self._measures()
@@ -198,14 +200,6 @@ class KernelMachine(Problem):
     @cached_property
     def _moving_pins(self) -> bool:
         return any(np.any(affine(slope).rate) for slope in self.rows.loss.slopes)
-
-    @property
-    def _balanced(self) -> bool:
-        """Whether coefficients sum up to zero: there is an intercept, and it costs nothing."""
-        terms = [term for term in self.rows.terms if term.name == "intercept"]
-        costs = [affine(term.cost) for term in terms]
-        free = not any(np.any(cost.value) or np.any(cost.rate) for cost in costs)
-        return bool(terms) and free
 
     @cached_property
     def _zero(self) -> Floats:
@@ -497,8 +491,8 @@ class KernelMachine(Problem):
         alpha = self._row_alpha(c.alpha)
         rows = self._declared(c.given)
         f = self._f(c.coef) if c.f is None else c.f
-        if self.centred is not None:
-            f = f + self.centred.lift(c.coef)[0]
+        if self.centred is not None:  # the intercept as `reading` has it
+            f = f + self.centred.rise @ c.coef
         ended, asked = self._ended(alpha, rows, self.w.sum()), self._asked(rows.loss, alpha, f)
         out = []
         for k, part in enumerate(asked.by(width)):
@@ -530,6 +524,14 @@ class KernelMachine(Problem):
     def _f(self, coef: Floats) -> Floats:
         """f at the points without its intercept: K coef, or C coef + rise sum (see `Centred`)."""
         return self._with_rise(self.walked @ coef, coef)
+
+    def at_own(self, c: Columns) -> Floats:
+        """f(x_i) of the i-th column, for every point."""
+        f = self.walked.own(c.coef) + c.intercept
+        if self.centred is None:
+            return f
+        lift, total = self.centred.lift(c.coef)
+        return f + lift + self.centred.rise * total
 
     def _f_alike(self, alpha: Floats, lam: Floats) -> Floats:
         """`_f` from multipliers; where columns have much in common, the matrix is read once."""
@@ -590,7 +592,34 @@ class KernelMachine(Problem):
         return 0.5 * c.lambda_ * np.sum(c.coef * f, axis=0) + losses + self.w.sum() * costs
 
     def certificate(self, c: Columns) -> Certificate:
-        return self._certificate(c, self._declared(c.given), *self._products(c.coef))
+        limit = c.lambda_ == 0
+        if not limit.any():
+            return self._certificate(c, self._declared(c.given), *self._products(c.coef))
+        places = np.argsort(limit, kind="stable")
+        above, below = np.flatnonzero(~limit), np.flatnonzero(limit)
+        parts = [self.certificate(c.some(above))] if len(above) else []
+        return Certificate.joined([*parts, self._limit(c.some(below))]).some(np.argsort(places))
+
+    def _limit(self, c: Columns) -> Certificate:
+        """Of limits at lambda = 0: f has the least norm of all functions without loss.
+
+        That is a machine with lambda = 1, whose multipliers are the coefficients, and with slopes
+        that none of them reaches. Weights do not count, and what a user holds as alpha is zero.
+        """
+        hard, rows = copy(self), self._declared(c.given)
+        hard.w, hard.weight = np.ones_like(self.w), np.ones_like(self.weight)
+        hard.slope_unit = hard.z_unit = np.inf
+        steep = 2.0 * np.maximum(np.abs(c.coef).max(axis=0), self.margin_unit(c.given) / self.scale)
+        slopes = tuple(np.sign(slope) * steep for slope in rows.loss.slopes)
+        terms = tuple(replace(t, cost=np.sign(t.cost) * steep) for t in rows.terms)
+        alpha = self.rows.side[:, None] * c.coef if self.copies == 1 else c.coef
+        judged = hard._certificate(
+            replace(c, alpha=alpha, lambda_=np.ones_like(c.lambda_)),
+            Rows(replace(rows.loss, slopes=slopes, softness=0.0), rows.side, terms),
+            *self._products(c.coef),
+        )
+        held = np.abs(c.alpha).max(axis=0) / self.z_unit
+        return replace(judged, kkt_violation=np.maximum(judged.kkt_violation, held))
 
     def _certificate(self, c: Columns, rows: Rows, f: Floats, terms: Floats) -> Certificate:
         """Natural residuals, coef against alpha, stationarity of terms, and the Fenchel gap.

@@ -19,6 +19,7 @@ from .terms import Term
 class OneClass(KernelMachine):
     name = "one_class"
     target = "none"
+    free_intercept = False
     stair_names = ("inside", "boundary", "outside")
     edge_name = "on the boundary"
     criterion = "accuracy"

@@ -17,7 +17,6 @@ others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ import numpy as np
 from ..engine import Trace
 from ..engine.moves import ProjectiveMoves
 from ..engine.trace import Image
+from ..kernels import exact_sum
 from ..problems import Problem
 from ..problems.base import Columns
 from ..problems.machine import AT_PIN
@@ -45,7 +45,14 @@ def coordinate_of(problem: Problem) -> Coordinate:
 
 
 def segments(
-    problem: Problem, trace: Trace, cross: Floats, *, above: bool, terms: Terms, rest: float = 0.0
+    problem: Problem,
+    trace: Trace,
+    cross: Floats,
+    common: Floats | float = 0.0,
+    *,
+    above: bool,
+    terms: Terms,
+    rest: float = 0.0,
 ) -> Iterator[Segments]:
     """f on every segment of a walk, in blocks, roughly in the order walked.
 
@@ -53,6 +60,8 @@ def segments(
     ----------
     cross : array of shape (coefficients, m)
         The kernel between the rows of the problem and the points, or the points as columns.
+    common : array of shape (m,) or 0
+        What was taken out of each column, see `parted`: intercepts of segments take it up.
     above : bool
         Whether the closed form holds from the start to infinity; it is included where u = 0 there.
     terms : Terms
@@ -70,7 +79,7 @@ def segments(
     if above and reading.inverse:
         yield reader.top()
     elif above:
-        yield from reader.step_up(cross)
+        yield from reader.step_up(cross, common)
     reader.find_open()
     for image in trace.images(phi):
         yield from reader.block(image)
@@ -127,7 +136,7 @@ class _Reader:
             if is_open.any():
                 columns = np.flatnonzero(np.repeat(is_open, len(INNER)))
                 z_sums = (self.size @ np.abs(z[:, columns])).reshape(-1, len(INNER)).max(axis=1)
-                self.inner.append((moves[is_open], _some(inner, columns), z_sums))
+                self.inner.append((moves[is_open], inner.some(columns), z_sums))
 
     def _u_ends(self, moves: Ints) -> Floats:
         """u at the ends of moves; on the way to t = 0 f stands still, and half of it tells all."""
@@ -184,7 +193,7 @@ class _Reader:
             u0, u1, self.rounded(f0[None], z_sum, u0), self.rounded(f1[None], z_sum, u1)
         )
 
-    def step_up(self, cross: Floats) -> Iterator[Straight]:
+    def step_up(self, cross: Floats, common: Floats | float) -> Iterator[Straight]:
         """Above the start f stands still; where that is not what it is just below it, a segment.
 
         The intercept may jump there: a tube that is closed leaves more of them than one that opens.
@@ -197,7 +206,8 @@ class _Reader:
         if t[1] <= start:
             return
         c = self.problem.columns(self.trace.solutions(t, once=True), t)
-        f = (cross.T @ c.coef + c.intercept).T
+        f = cross.T @ c.coef + (c.intercept + np.multiply.outer(common, exact_sum(c.coef)))
+        f = f.T
         jumps = np.abs(f[1] - f[0]).max(initial=0.0) > AT_PIN * np.abs(f).max(initial=0.0)
         if jumps or self.terms.roundings:
             u, z_sum = self.scale(t), float(self.size @ np.abs(self.trace.z_start))
@@ -311,21 +321,6 @@ class _Reader:
         first[np.cumsum(sizes) - 1] = False
         begin = np.flatnonzero(first)
         return Straight(at[begin], at[begin + 1], g[begin], g[begin + 1])
-
-
-def _some(c: Columns, k: Ints) -> Columns:
-    """Some of the columns."""
-    return replace(
-        c,
-        value=c.value[k],
-        coef=c.coef[:, k],
-        intercept=c.intercept[k],
-        interval=c.interval[:, k],
-        alpha=c.alpha[:, k],
-        lambda_=c.lambda_[k],
-        given={name: value[k] for name, value in c.given.items()},
-        f=None if c.f is None else c.f[:, k],
-    )
 
 
 def _line(ends: Floats, s: Floats) -> Floats:

@@ -536,7 +536,7 @@ class Run:
         if self._moves_below(curve, path, walks):
             path, walks = self._further(path, walks, 0.0)
             curve = self._curve(path, walks)
-        self._warn_of_end(path, walks, curve.range[0])
+        self._warn_of_end(path, walks, curve)
         self.family.remember(path)
         if not curve.at_lower_end:
             return curve
@@ -730,24 +730,26 @@ class Run:
         highest = full.problem.highest_value
         return low, (highest if np.isfinite(highest) else above), top
 
-    def _warn_of_end(self, full: Path, walks: list[Walked], low: float) -> None:
-        if full.stop <= full.start and self._ended_early(full, walks):
+    def _warn_of_end(self, full: Path, walks: list[Walked], curve: Curve) -> None:
+        reasons = self._early_ends(full, walks, curve)
+        if full.stop <= full.start and reasons:
             warnings.warn(
-                f"a path ended early, and the curve with it, at {full.parameter} = {low:.4g}"
-                + ("" if full.complete else f": {full.reason}"),
+                f"a path ended early, and the curve with it, at {full.parameter} = "
+                f"{curve.range[0]:.4g}: {reasons[0]}",
                 stacklevel=5,
             )
 
-    def _ended_early(self, full: Path, walks: list[Walked]) -> bool:
-        """Whether a path did not come as far as it was asked to.
+    def _early_ends(self, full: Path, walks: list[Walked], curve: Curve) -> list[str]:
+        """Why paths did not come as far as they were asked to.
 
-        A default stop asks for no more than double precision gives.
+        A default stop asks for no more than double precision gives, unless the loss is least there.
         """
-        reasons = [full.reason] if not full.complete else []
-        reasons += [walk.reason for walk in walks if not walk.complete]
-        if self.family.stop is None:
+        every: list[Any] = [full, *walks]
+        reasons = [str(one.reason) for one in every if not one.complete]
+        least = curve.at_lower_end and not (curve.exact and curve.minimum <= 0)
+        if self.family.stop is None and not least:
             reasons = [reason for reason in reasons if not reason.startswith(ROUND_OFF)]
-        return bool(reasons)
+        return reasons
 
     def _functions(
         self, walks: list[Walked], low: float, high: float, top: float

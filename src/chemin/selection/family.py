@@ -19,13 +19,15 @@ from .._checks import (
     check_two_classes,
     check_weights,
     class_weights,
+    frozen,
+    sealed,
 )
 from ..engine import Reason
 from ..kernels import DenseGram, Kernel, Precomputed, make_kernel
 from ..path import Data, Path
 from ..problems import PROBLEMS, Problem
 from ..problems.lasso import Products
-from ..walk import check_walk, make_data, make_spec, walk_path
+from ..walk import check_walk, make_data, make_spec, nearby, walk_path
 from .piecewise import Floats
 
 KERNEL_OPTIONS = ("kernel", "gamma", "degree", "coef0")
@@ -120,7 +122,10 @@ class Family:
         self._similar = similar
         self.kernel: Kernel | None = None
         if self.problem.has_kernel:
-            self.kernel = make_kernel(**similar, X=self.X, sample_weight=self.weight)
+            made = make_kernel(**similar, X=self.X, sample_weight=self.weight)
+            self.kernel = nearby(self.name, self.spec, made, self.X)
+        if not isinstance(self.kernel, Precomputed):
+            self.X = frozen(self.X)  # all paths share it
 
     @property
     def problem(self) -> type[Problem]:
@@ -251,7 +256,7 @@ class Family:
             walk["verbose"] = 0  # many at once: progress is shown for the path on all rows
             share = self.share(rows, weight)
             walk |= {end: _times(walk[end], share) for end in ("start", "stop")}
-            X, kernel = self.X[rows], self.kernel_on(rows, weight)
+            X, kernel = sealed(self.X[rows]), self.kernel_on(rows, weight)
             K = None if self.without_gram else self._gram_on(rows, weight, X, kernel)
         if K is not None and isinstance(kernel, Precomputed):
             X = K
@@ -305,9 +310,9 @@ class Family:
         given = isinstance(self._similar.get("kernel"), Kernel)
         if self.kernel is None or given or self._similar.get("gamma", "scale") != "scale":
             return self.kernel
-        return make_kernel(
-            **self._similar, X=self.X[rows], sample_weight=self._weights(rows, weight)
-        )
+        weights = self._weights(rows, weight)
+        kernel = make_kernel(**self._similar, X=self.X[rows], sample_weight=weights)
+        return nearby(self.name, self.spec, kernel, self.X)
 
     def cross(self, rows: Rows, test: Rows, weight: Floats | None = None) -> Floats:
         """What `Path.segments` takes: the kernel between rows and test points."""
