@@ -23,6 +23,7 @@ from chemin import (
     svr_path,
 )
 from chemin.kernels import RBF, Linear, Scaled, Sum
+from chemin.problems import PROBLEMS, KernelMachine
 from chemin.segments import f_at
 from contract import assert_walked
 
@@ -134,6 +135,15 @@ def test_the_origin_stays_where_it_counts():
     np.testing.assert_allclose(
         path.decision_function(X + 100.0, 0.5), K @ s.coef + s.intercept, atol=1e-9 * K.max()
     )
+
+
+@pytest.mark.parametrize("name", [k for k, p in PROBLEMS.items() if issubclass(p, KernelMachine)])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_where_the_origin_counts(name, intercept):
+    """Oracle: the terms that the problem declares."""
+    problem = PROBLEMS[name]
+    made = problem(np.eye(2), np.array([1.0, -1.0]), np.ones(2), intercept=intercept)
+    assert made.balanced == (problem.free_intercept and intercept)
 
 
 @pytest.mark.parametrize("shift", [0.0, 3.0])

@@ -63,6 +63,7 @@ def svc_path(
     Parameters
     ----------
     X : array of shape (n, d), or (n, n) when kernel="precomputed"
+        Points are copied; a kernel matrix is kept, not copied: leave it as it is.
     y : array of n labels, two classes; the second one, in their order, is the positive class
     along : "lambda" or "cost"
         The parameter that moves; the other one is held at `lambda_` or `cost`. Along the cost the

@@ -94,7 +94,7 @@ class KernelMachine(Problem):
         self.parameter, self.lambda_ = along, lambda_
         self.given = {name: p.default for name, p in self.parameters.items()} | given
         self.rows = self._declared({along: MOVING})
-        self.centred = Centred.of(self.gram) if intercept and self.free_intercept else None
+        self.centred = Centred.of(self.gram) if self.balanced else None
         self.walked = self.gram if self.centred is None else self.centred.gram
         self.scale, self.z_unit = float(self.walked.diagonal().max()) or 1.0, float(w.max())
         self.shift, self.sd = self._measures()
@@ -200,6 +200,14 @@ class KernelMachine(Problem):
     @cached_property
     def _moving_pins(self) -> bool:
         return any(np.any(affine(slope).rate) for slope in self.rows.loss.slopes)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether coefficients sum up to zero: there is an intercept, and it costs nothing."""
+        terms = [term for term in self.rows.terms if term.name == "intercept"]
+        costs = [affine(term.cost) for term in terms]
+        free = not any(np.any(cost.value) or np.any(cost.rate) for cost in costs)
+        return bool(terms) and free
 
     @cached_property
     def _zero(self) -> Floats:
@@ -595,10 +603,10 @@ class KernelMachine(Problem):
         limit = c.lambda_ == 0
         if not limit.any():
             return self._certificate(c, self._declared(c.given), *self._products(c.coef))
-        places = np.argsort(limit, kind="stable")
-        above, below = np.flatnonzero(~limit), np.flatnonzero(limit)
-        parts = [self.certificate(c.some(above))] if len(above) else []
-        return Certificate.joined([*parts, self._limit(c.some(below))]).some(np.argsort(places))
+        order, above = np.argsort(limit, kind="stable"), np.count_nonzero(~limit)
+        parts = [self.certificate(c.some(order[:above]))] if above else []
+        limits = self._limit(c.some(order[above:]))
+        return Certificate.joined([*parts, limits]).some(np.argsort(order))
 
     def _limit(self, c: Columns) -> Certificate:
         """Of limits at lambda = 0: f has the least norm of all functions without loss.
