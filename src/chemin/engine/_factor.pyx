@@ -46,7 +46,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, hypot, sqrt
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport dsymv, dsyrk
+from scipy.linalg.cython_blas cimport dsymm, dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 from chemin.engine._blas cimport (
@@ -75,6 +75,19 @@ cdef inline void symv(
     cdef double alpha = 1.0
     if n > 0:
         dsymv(&half, &n, &alpha, <double *> h, &ld, <double *> x, &one, &beta, out, &one)
+
+
+cdef inline void symm(
+    const double *h, blas_int ld, blas_int n, const double *x, blas_int k, double *out,
+) noexcept nogil:
+    """The k rows of out = X H, H symmetric, its lower half row-major."""
+    cdef char left = b"L"
+    cdef char half = b"U"
+    cdef double one = 1.0, zero = 0.0
+    if n > 0 and k > 0:
+        dsymm(
+            &left, &half, &n, &k, &one, <double *> h, &ld, <double *> x, &ld, &zero, out, &ld
+        )
 
 
 cdef inline void add_square(
@@ -135,8 +148,9 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ the state
 
-    def load(self, stair, z, double t, double way, H=None):
-        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero.
+    def load(self, stair, z, double t, double way, H=None, double spoilt=0.0):
+        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero, and what
+        small pivots have left in it.
 
         Without it the inverse is computed; 0 if there is none: then no z moves, and verification
         fails.
@@ -153,12 +167,28 @@ cdef class Factor(System):
         for s in range(self.ns):
             self._new_slot(s, free[s], way)
             self.zs[s] = z[free[s]]
-        self.t, self.spoilt, self.flowing = t, 0.0, False
+        self.t, self.spoilt, self.flowing = t, spoilt, False
         if H is None:
             self._invert_once()
         else:
             np.asarray(self.H)[: self.ns, : self.ns] = H
             symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
+
+    def inverse(self):
+        """The inverse for `load`, between blocks, its lower half; None if it is worn."""
+        cdef:
+            Py_ssize_t i, j, a, b
+            const Py_ssize_t[::1] order
+            double[:, ::1] out
+        if not self.spoilt <= self.worn:
+            return None
+        order, out = self.free.argsort(), np.empty((self.ns, self.ns))
+        for i in range(self.ns):
+            a = order[i]
+            for j in range(i + 1):
+                b = order[j]
+                out[i, j] = self.H[max(a, b), min(a, b)]
+        return np.asarray(out), self.spoilt
 
     def _invert_once(self):
         """H from the data, where no block is under way; G_FF is not kept."""
@@ -309,6 +339,11 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ solves
 
+    cdef void _solve_rows(self, Py_ssize_t count, const double *G, double *out) noexcept nogil:
+        """The rows of out = G H0 for so many rows of G, at the beginning of a block."""
+        symm(&self.H[0, 0], self.cap, self.n0, G, count, out)
+        self.n_solved = count
+
     cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
         """out[s] = G_{i, s} for all slots of the block, those emptied in it too."""
         cdef Py_ssize_t k, s, e, first = self.n_line
@@ -381,8 +416,11 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ pivots
 
-    cdef double _schur(self, Py_ssize_t i, double *size) noexcept nogil:
+    cdef double _schur(self, Py_ssize_t i, const double *solved, double *size) noexcept nogil:
         """The Schur complement G_ii - g'v of variable i, v = H g, g its column in the slots.
+
+        `solved`: H0 g, where it is known; then g has the entries of slots emptied in this block,
+        too, and H is zero there but for round-off. They are cleared.
 
         `size` receives the sum of absolute terms. Entries of v without a row are known to round-off
         of the largest entry alone, so they count as it does. A variable without a row has no
@@ -390,8 +428,13 @@ cdef class Factor(System):
         as in the reference.
         """
         memset(&self.v[0], 0, self.ns * sizeof(double))
-        self._clear_empty(&self.g[0])
-        self._add_inverse(&self.g[0], &self.v[0])
+        if solved != NULL:
+            memcpy(&self.v[0], solved, self.n0 * sizeof(double))
+            self._add_changes(&self.g[0], &self.v[0])
+            self._clear_empty(&self.g[0])
+        else:
+            self._clear_empty(&self.g[0])
+            self._add_inverse(&self.g[0], &self.v[0])
         self.wrong = 0.0
         if self.wary:
             self._refine(&self.g[0], &self.v[0])
@@ -735,7 +778,7 @@ cdef class Factor(System):
                     self.H[s, x] = 0.5 * (a[i * self.cap + j] + a[j * self.cap + i])
                     j += 1
             i += 1
-        self.n0, self.k, self.spoilt = self.ns, 0, 0.0
+        self.n0, self.k, self.spoilt, self.n_solved = self.ns, 0, 0.0, 0
         self.fresh = True
         memset(&self.zd[0], 0, self.ns * sizeof(double))
         self._add_inverse(&self.b[0], &self.zd[0])

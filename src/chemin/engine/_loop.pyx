@@ -38,12 +38,12 @@ cdef class Loop(WorkingSet):
         self.jump = np.zeros(self.cap)
         return True
 
-    def load(self, stair, z, double t, double way, H=None):
+    def load(self, stair, z, double t, double way, *inverse):
         """Stand at (stair, z, t); see `Factor.load`."""
         self.settling = self.arriving = True
         self.off_lo[:] = INFINITY
         self.off_hi[:] = INFINITY
-        super().load(stair, z, t, way, H)
+        super().load(stair, z, t, way, *inverse)
 
     def snapshot(self):
         """Keep what is needed to walk the block again."""
@@ -358,7 +358,7 @@ cdef class Loop(WorkingSet):
         """The pivot of row w, judged if the inverse does not know it; False if that fails."""
         cdef Py_ssize_t i = self.w_var[w]
         self._row_of(w)
-        schur[0] = self._schur(i, size)
+        schur[0] = self._schur(i, self._solved(w), size)
         doubtful[0] = self.sigma[i] * schur[0] <= self._doubt() * size[0]
         doubtful[0] = doubtful[0] or self.wrong > self.ruined
         return not doubtful[0] or self._judge_entry(i, schur, size)
@@ -575,7 +575,7 @@ cdef class Loop(WorkingSet):
             second = self.coast[w] - self.zd[w]
         else:
             self._row_of(w)
-            r = self._schur(self.w_var[w], &size)
+            r = self._schur(self.w_var[w], self._solved(w), &size)
             q = -dot(new, &self.g[0], u)
             second = dot(new, &self.g[0], &self.coast[0]) - dot(new, &self.g[0], &self.zd[0])
             self._occupy(w, hit.side, way)

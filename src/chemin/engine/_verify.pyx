@@ -410,11 +410,10 @@ cdef class Core(Loop):
 
     # ------------------------------------------------------------------ drift
 
-    def off(self, const double[::1] h):
+    def measure_drift(self, const double[::1] h):
         """How far residuals are off their stairs between blocks, in units of what may drift."""
         self.n_moves = 0
         self._measure_drift(&h[0])
-        return worse(self.off_treads, self.off_pins)
 
     def correction(self, const double[::1] h):
         """The step of the free variables, by slots, that takes their residuals back to their

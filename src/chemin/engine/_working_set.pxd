@@ -28,7 +28,8 @@ cdef class WorkingSet(Record):
         # what belongs to the variable
         double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_size, w_sigma
         double[::1] hw, hd, hj  # h, h', and h' along a jump
-        double[:, ::1] GW  # rows of G, by slots
+        double[:, ::1] GW, HG  # rows of G, by slots; those of the block's start times H0
+        public Py_ssize_t presolve  # slots: from here on the first rows are solved for together
         Py_ssize_t n_gathered  # rows of GW that belong to the slots of the block's start
         # the rows of the last block, by its slots as they are now, and where each variable's is
         double[:, ::1] known
@@ -64,6 +65,7 @@ cdef class WorkingSet(Record):
         readonly double precision
         public double still, aside, down_first
 
+    cdef const double *_solved(self, Py_ssize_t w) noexcept nogil
     cdef void _keep_rows(self) noexcept nogil
     cdef void _rows_of(self, const Py_ssize_t[::1] variables, Py_ssize_t first) noexcept nogil
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil

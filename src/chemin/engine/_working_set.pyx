@@ -55,7 +55,7 @@ cdef class WorkingSet(Record):
         self.wcap, self.n_gathered = max(need, self.wcap), 0
         self._forget_rows()
         self.GW, self.known = np.empty((2, self.wcap, self.cap))
-        self.history = np.empty((self.bcap + 1, self.wcap))
+        self.HG, self.history = None, np.empty((self.bcap + 1, self.wcap))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
         k, x = np.zeros((4, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))
         self.w_born, self.w_from, self.w_var, self.cornered = k[0], k[1], k[2], k[3]
@@ -160,11 +160,11 @@ cdef class WorkingSet(Record):
         return np.asarray(self.keep) + self.drift_least * np.abs(value + self.t * slope)
 
     def watch(self, const Py_ssize_t[::1] variables, const double[::1] h):
-        """Begin a block, looking at these pinned variables.
+        """Begin a block, looking at these pinned variables, the first of which are likely to enter.
 
         A block that is walked again has its rows still, and many are those of the block before.
         """
-        cdef Py_ssize_t i, w, gathered
+        cdef Py_ssize_t i, w, gathered, solved = self.n_solved
         self._reserve_rows(len(variables) + self.ucap + 1)
         if self.pins_move:
             self.span = self.system.stairs.span(self.t)
@@ -202,12 +202,20 @@ cdef class WorkingSet(Record):
         self._keep_history()
         self.n_gathered = self.nw
         self.prepare()
+        if self.wary or gathered == 0:  # H0 is another
+            solved = 0
+        self.n_solved = min(solved, gathered)
+        if self.ns >= self.presolve and self.n_solved < min(self.bcap, self.nw):
+            if self.HG is None:
+                self.HG = np.empty((self.bcap, self.cap))
+            with nogil:
+                self._solve_rows(min(self.bcap, self.nw), &self.GW[0, 0], &self.HG[0, 0])
 
-    def load(self, stair, z, double t, double way, H=None):
+    def load(self, stair, z, double t, double way, *inverse):
         """Stand at (stair, z, t); see `Factor.load`."""
         self.n_gathered = 0
         self._forget_rows()
-        super().load(stair, z, t, way, H)
+        super().load(stair, z, t, way, *inverse)
 
     def commit(self):
         """H0 takes the block's changes, and empty slots go."""
@@ -218,6 +226,10 @@ cdef class WorkingSet(Record):
     def _forget_rows(self):
         self.n_known = 0
         self.known_at[:] = -1
+
+    cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
+        """H0 times row w, if it is known."""
+        return &self.HG[w, 0] if w < self.n_solved else NULL
 
     cdef void _keep_rows(self) noexcept nogil:
         """The rows of the block, by the slots as they are when it has ended."""

@@ -21,7 +21,8 @@ from .trace import EVENT, Recorder
 BLOCK = 48  # steps between two verifications, at most
 SHORTEST = 4  # and at least, when drift asks for short blocks
 WATCH = 80  # pinned variables that a block looks at, at least
-LONG_ROWS = 4000  # variables: from here on twice as many of both
+LONG_ROWS = 4000  # variables: from here on more of both, for verification is dear
+LONGER, MORE_WATCHED = 4 / 3, 1.4
 SHORT_ROWS, WIDER = 1500, 1.2  # below so many, times as many are watched: a row costs little
 FEW_ROWS = 512  # variables, none of a border: below, at most so many:
 FEWER_STEPS, FEWER_WATCHED = 32, 64
@@ -30,6 +31,8 @@ MORE, FEWER = 1.25, 0.95  # times that: after a block that has missed one, after
 CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has drifted; with
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 CAUTION = 2  # with more free, inverses are dear: so many at first, twice as many each time
+MANY, QUARTER = 512, 4  # with so many free, blocks are first made shorter, to a part of the longest
+PRESOLVE = 1200  # free variables from which solves of a block are made together
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
 BLINDLY = 8  # steps of the reference where round-off hides what comes next
@@ -55,9 +58,9 @@ class BlockWalker:
         self.recorder, self.rng = recorder, rng
         self.guard = False
         self.progress: Callable[[float, int, int], None] = lambda t, events, helped: None
-        # Where rows of A are long, verification is dear: blocks are longer.
-        longer = 2 if len(system) >= LONG_ROWS else 1
-        self.most, self.least = longer * BLOCK, longer * WATCH
+        self.most, self.least = BLOCK, WATCH
+        if len(system) >= LONG_ROWS:
+            self.most, self.least = int(LONGER * BLOCK), int(MORE_WATCHED * WATCH)
         if len(system) < SHORT_ROWS:
             self.least = int(WIDER * self.least)
         few = len(system) < FEW_ROWS and len(system) == system.coupling.n_rows
@@ -77,9 +80,9 @@ class BlockWalker:
         core.least, core.rounding = tol.PRECISION, tol.ROUNDING
         core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
-        core.spare = tol.SPARE
+        core.spare, core.presolve = tol.SPARE, PRESOLVE
         core.longest = tol.LONG if system.unit_moves else np.inf
-        look_again = tol.FADED if len(system) < SHORT_ROWS else tol.STALE
+        look_again = tol.FADED if len(system) < SHORT_ROWS else tol.FADING
         core.look_again = look_again if system.unit_moves else 0.0
         core.closed = CLOSED
         self.passed, self.nought = 0, 0.0
@@ -89,6 +92,7 @@ class BlockWalker:
         self.length, self.watching = self.most, self.least
         self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
         self.caution = CAUTION
+        self.inverse: tuple[Floats, float] | None = None  # that of another walk which stands here
         self.edge: Floats | None = None
         self.mends = False  # whether it walks drift of another walk away
         self.mended: float | None = None  # the t at which drift was last walked away
@@ -126,8 +130,8 @@ class BlockWalker:
 
         A block in which an unwatched variable has passed a corner is walked again with that
         variable watched, and later blocks watch more. A block that drifts is walked again with
-        care, or shorter, whichever costs less; the shortest may drift more, for it is mended. Then
-        it is left to the reference.
+        care, or shorter, whichever costs less: care takes fresh inverses. The shortest may drift
+        more, for it is mended. Then it is left to the reference.
         """
         core, t0 = self.core, self.core.t
         h_end = np.empty_like(self.h)
@@ -155,6 +159,8 @@ class BlockWalker:
             core.restore()
             if len(missed):
                 watched = self.watch_more(watched, missed)
+            elif core.ns >= MANY and not self.careful and QUARTER * core.n_moves > self.most:
+                self.length = core.n_moves // 2
             elif not self.careful:
                 self.be_careful(CAREFUL if few else self.caution, few)
                 self.caution = min(2 * self.caution, CAREFUL)
@@ -211,8 +217,9 @@ class BlockWalker:
     # ------------------------------------------------------------------ the state
 
     def enter(self, way: float) -> None:
-        """Hand the state to the core, with a fresh inverse."""
-        self.core.load(self.stair, self.z, self.t, way)
+        """Hand the state to the core, with a fresh inverse if none is known."""
+        known, self.inverse = self.inverse or (), None
+        self.core.load(self.stair, self.z, self.t, way, *known)
         self.refresh()
 
     def leave(self) -> None:
@@ -243,7 +250,7 @@ class BlockWalker:
         """Whether the rounding of h, as old as it is, begins to matter."""
         size = float(np.abs(self.z).sum())
         pull = self.system.pull(self.core.t)
-        return pull < tol.FADED * self.fresh or size < tol.FADED * self.fresh_z
+        return pull < tol.STALE * self.fresh or size < tol.STALE * self.fresh_z
 
     def gauge(self) -> None:
         """How precisely everything is known here; |M| |z| goes about as the multipliers do."""
@@ -269,7 +276,11 @@ class BlockWalker:
     # ------------------------------------------------------------------ rescue
 
     def mend(self) -> bool:
-        """Correct drift by one step with the inverse; False when the reference must do it."""
+        """Correct drift by one step with the inverse; False when that is no help.
+
+        Pinned variables may be pushed a little beyond their corners: the next block begins with
+        them, and they enter there.
+        """
         if max(self.core.off_treads, self.core.off_pins) <= tol.MEND:
             return True
         step = self.core.correction(self.h)
@@ -281,7 +292,9 @@ class BlockWalker:
             self.z = self.z + change
             self.h = self.h - self.core.push(step)
         self.gauge()
-        return bool(self.core.off(self.h) <= 1.0)
+        self.core.measure_drift(self.h)
+        most = 1.0 if step is not None else tol.WALKED
+        return bool(self.core.off_treads <= most and self.core.off_pins <= tol.SPARE)
 
     def walk_back(self, way: float) -> bool:
         """Walk drift away, as an artificial residual, at a standing t; False if that is no help."""
@@ -292,7 +305,7 @@ class BlockWalker:
         system = self.system.frozen(self.t, drift)
         mender = BlockWalker(system, self.stair, self.z, 1.0, Recorder(), self.rng)
         self.mended, mender.mended, mender.helper = self.t, mender.t, self.helper
-        mender.mends = True
+        mender.mends, mender.inverse = True, self.core.inverse()
         try:
             mender.walk(tol.EPS)
         except StuckError:
@@ -303,7 +316,7 @@ class BlockWalker:
             for j in range(int(self.stair[k]), int(mender.stair[k]), side):
                 self.recorder.event(self.t, int(k), j, j + side)
                 self.passed += 1
-        self.stair, self.z = mender.stair, mender.z
+        self.stair, self.z, self.inverse = mender.stair, mender.z, mender.core.inverse()
         self.enter(way)
         return True
 
