@@ -24,7 +24,6 @@ def violated(monkeypatch):
     monkeypatch.setattr(blocked, "SHORTEST", 2)
     monkeypatch.setattr(blocked, "WATCH", 3)
     monkeypatch.setattr(blocked, "REFRESH", 5)
-    monkeypatch.setattr(blocked, "PRESOLVE", 8)
     monkeypatch.setattr(blocked, "MANY", 16)
     found, watch_more = [], blocked.BlockWalker.watch_more
 

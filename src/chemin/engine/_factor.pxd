@@ -33,7 +33,7 @@ cdef class Factor(System):
         double[:, ::1] H, U, scaled
         double[::1] d, g, v, work
         Py_ssize_t k, ucap
-        Py_ssize_t n_solved  # rows of G whose product with H0 is known
+        Py_ssize_t era  # how often H0 has changed
         # directions
         double[::1] flow
         double[:, ::1] moved
@@ -68,7 +68,6 @@ cdef class Factor(System):
     cdef void _add_inverse(self, const double *g, double *out) noexcept nogil
     cdef void _column(self, Py_ssize_t s, double *out) noexcept nogil
     cdef double _diagonal(self, Py_ssize_t s) noexcept nogil
-    cdef void _solve_rows(self, Py_ssize_t count, const double *G, double *out) noexcept nogil
     cdef void _add_changes(self, const double *g, double *out) noexcept nogil
     cdef double _schur(self, Py_ssize_t i, const double *solved, double *size) noexcept nogil
     cdef double _complement(self, Py_ssize_t i, double *size) noexcept nogil

@@ -46,7 +46,7 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, hypot, sqrt
 from libc.string cimport memcpy, memset
 
-from scipy.linalg.cython_blas cimport dsymm, dsymv, dsyrk
+from scipy.linalg.cython_blas cimport dsymv, dsyrk
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 from chemin.engine._blas cimport (
@@ -75,19 +75,6 @@ cdef inline void symv(
     cdef double alpha = 1.0
     if n > 0:
         dsymv(&half, &n, &alpha, <double *> h, &ld, <double *> x, &one, &beta, out, &one)
-
-
-cdef inline void symm(
-    const double *h, blas_int ld, blas_int n, const double *x, blas_int k, double *out,
-) noexcept nogil:
-    """The k rows of out = X H, H symmetric, its lower half row-major."""
-    cdef char left = b"L"
-    cdef char half = b"U"
-    cdef double one = 1.0, zero = 0.0
-    if n > 0 and k > 0:
-        dsymm(
-            &left, &half, &n, &k, &one, <double *> h, &ld, <double *> x, &ld, &zero, out, &ld
-        )
 
 
 cdef inline void add_square(
@@ -168,6 +155,7 @@ cdef class Factor(System):
             self._new_slot(s, free[s], way)
             self.zs[s] = z[free[s]]
         self.t, self.spoilt, self.flowing = t, spoilt, False
+        self.era += 1
         if H is None:
             self._invert_once()
         else:
@@ -338,11 +326,6 @@ cdef class Factor(System):
         return rates
 
     # ------------------------------------------------------------------ solves
-
-    cdef void _solve_rows(self, Py_ssize_t count, const double *G, double *out) noexcept nogil:
-        """The rows of out = G H0 for so many rows of G, at the beginning of a block."""
-        symm(&self.H[0, 0], self.cap, self.n0, G, count, out)
-        self.n_solved = count
 
     cdef void _row(self, Py_ssize_t i, double *out) noexcept nogil:
         """out[s] = G_{i, s} for all slots of the block, those emptied in it too."""
@@ -778,7 +761,8 @@ cdef class Factor(System):
                     self.H[s, x] = 0.5 * (a[i * self.cap + j] + a[j * self.cap + i])
                     j += 1
             i += 1
-        self.n0, self.k, self.spoilt, self.n_solved = self.ns, 0, 0.0, 0
+        self.n0, self.k, self.spoilt = self.ns, 0, 0.0
+        self.era += 1
         self.fresh = True
         memset(&self.zd[0], 0, self.ns * sizeof(double))
         self._add_inverse(&self.b[0], &self.zd[0])
@@ -814,6 +798,7 @@ cdef class Factor(System):
                 for s in range(self.ns):
                     self._bounds(s, self.way)
         self.n0, self.k, self.n_line = self.ns, 0, 0
+        self.era += 1
 
     cdef void _close_gaps(self) noexcept nogil:
         """Empty slots are taken by the last ones."""

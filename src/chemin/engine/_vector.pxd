@@ -2,6 +2,7 @@
 
 cdef enum:
     CHUNK = 16  # variables of which it is asked together whether any is to be looked at
+    ABREAST = 8  # vectors that one reading of a symmetric matrix multiplies
 
 
 cdef extern from *:
@@ -86,6 +87,51 @@ cdef extern from *:
         )
     }
 
+    /* y = H x for ABREAST vectors, entry j of all of them side by side; H is symmetric of n rows, of
+       which the lower half counts. A product with one vector waits for H: eight take little longer.
+       Four rows at a time, so that sums stay in registers. */
+    CHEMIN_CLONES void chemin_symmetric_times(
+        Py_ssize_t n, const double *h, Py_ssize_t width, const double *restrict x,
+        double *restrict y)
+    {
+        Py_ssize_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            const double *h0 = h + i * width, *h1 = h0 + width, *h2 = h1 + width, *h3 = h2 + width;
+            const double *x0 = x + 8 * i, *x1 = x0 + 8, *x2 = x1 + 8, *x3 = x2 + 8;
+            double s0[8] = {0}, s1[8] = {0}, s2[8] = {0}, s3[8] = {0};
+            for (Py_ssize_t j = 0; j < i; j++)
+                for (int k = 0; k < 8; k++) {
+                    const double xj = x[8 * j + k];
+                    s0[k] += h0[j] * xj;
+                    s1[k] += h1[j] * xj;
+                    s2[k] += h2[j] * xj;
+                    s3[k] += h3[j] * xj;
+                    y[8 * j + k] += (h0[j] * x0[k] + h1[j] * x1[k])
+                                    + (h2[j] * x2[k] + h3[j] * x3[k]);
+                }
+            h0 += i, h1 += i, h2 += i, h3 += i; /* the square on the diagonal */
+            for (int k = 0; k < 8; k++) {
+                const double a = x0[k], b = x1[k], c = x2[k], d = x3[k];
+                double *yi = y + 8 * i + k;
+                yi[0] = s0[k] + ((h0[0] * a + h1[0] * b) + (h2[0] * c + h3[0] * d));
+                yi[8] = s1[k] + ((h1[0] * a + h1[1] * b) + (h2[1] * c + h3[1] * d));
+                yi[16] = s2[k] + ((h2[0] * a + h2[1] * b) + (h2[2] * c + h3[2] * d));
+                yi[24] = s3[k] + ((h3[0] * a + h3[1] * b) + (h3[2] * c + h3[3] * d));
+            }
+        }
+        for (; i < n; i++) {
+            const double *h0 = h + i * width, *x0 = x + 8 * i;
+            double s0[8] = {0};
+            for (Py_ssize_t j = 0; j < i; j++)
+                for (int k = 0; k < 8; k++) {
+                    s0[k] += h0[j] * x[8 * j + k];
+                    y[8 * j + k] += h0[j] * x0[k];
+                }
+            for (int k = 0; k < 8; k++)
+                y[8 * i + k] = s0[k] + h0[i] * x0[k];
+        }
+    }
+
     /* Whether any x, which moves by v, meets lo + t los or hi + t his before `best`. */
     CHEMIN_CLONES int chemin_any_meets(
         Py_ssize_t n, const double *x, const double *v, const double *lo, const double *los,
@@ -128,6 +174,9 @@ cdef extern from *:
     void chemin_add_rows_and_sizes(
         Py_ssize_t n, const double **a, const double **ahead, const double *first,
         const double *second, double *out, double *other,
+    ) nogil
+    void chemin_symmetric_times(
+        Py_ssize_t n, const double *h, Py_ssize_t width, const double *x, double *y
     ) nogil
     bint chemin_any_meets(
         Py_ssize_t n, const double *x, const double *v, const double *lo, const double *los,

@@ -29,7 +29,8 @@ cdef class WorkingSet(Record):
         double[::1] w_lo, w_los, w_hi, w_his, w_tol, w_root, w_r, w_size, w_sigma
         double[::1] hw, hd, hj  # h, h', and h' along a jump
         double[:, ::1] GW, HG  # rows of G, by slots; those of the block's start times H0
-        public Py_ssize_t presolve  # slots: from here on the first rows are solved for together
+        Py_ssize_t[::1] w_solved  # the era of H0 in which that was computed
+        double[:, ::1] abreast  # rows that are multiplied by H0 together, and the products
         Py_ssize_t n_gathered  # rows of GW that belong to the slots of the block's start
         # the rows of the last block, by its slots as they are now, and where each variable's is
         double[:, ::1] known
@@ -66,6 +67,8 @@ cdef class WorkingSet(Record):
         public double still, aside, down_first
 
     cdef const double *_solved(self, Py_ssize_t w) noexcept nogil
+    cdef void _solve_abreast(self, Py_ssize_t w) noexcept nogil
+    cdef Py_ssize_t _soonest(self, Py_ssize_t w, Py_ssize_t *some) noexcept nogil
     cdef void _keep_rows(self) noexcept nogil
     cdef void _rows_of(self, const Py_ssize_t[::1] variables, Py_ssize_t first) noexcept nogil
     cdef void _new_row(self, Py_ssize_t w, Py_ssize_t i, double h) noexcept nogil

@@ -16,7 +16,9 @@ from libc.string cimport memcpy
 
 from chemin.engine._blas cimport gemv_t, largest_size, sum_of_sizes
 from chemin.engine._entries cimport has_row, row
-from chemin.engine._vector cimport CHUNK, chemin_any_as_near, chemin_any_near
+from chemin.engine._vector cimport (
+    ABREAST, CHUNK, chemin_any_as_near, chemin_any_near, chemin_symmetric_times,
+)
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny
@@ -44,6 +46,7 @@ cdef class WorkingSet(Record):
         k = np.zeros((4, self.cap), dtype=np.intp)
         self.slot_row, self.left_at, self.tied, self.first_row = k[0], k[1], k[2], k[3]
         self.left_from, self.full = np.zeros((2, self.cap))
+        self.abreast = np.zeros((2, ABREAST * self.cap))
         return True
 
     def _reserve_rows(self, Py_ssize_t need):
@@ -55,10 +58,12 @@ cdef class WorkingSet(Record):
         self.wcap, self.n_gathered = max(need, self.wcap), 0
         self._forget_rows()
         self.GW, self.known = np.empty((2, self.wcap, self.cap))
-        self.HG, self.history = None, np.empty((self.bcap + 1, self.wcap))
+        self.HG = np.empty((self.wcap, self.cap))
+        self.history = np.empty((self.bcap + 1, self.wcap))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
-        k, x = np.zeros((4, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))
+        k, x = np.zeros((5, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))
         self.w_born, self.w_from, self.w_var, self.cornered = k[0], k[1], k[2], k[3]
+        self.w_solved = k[4]
         self.w_was, self.w_wass, self.hw, self.hd, self.hj = x[0], x[1], x[2], x[3], x[4]
         self.w_lo, self.w_los, self.w_hi, self.w_his = x[5], x[6], x[7], x[8]
         self.w_tol, self.w_root, self.w_r, self.w_sigma = x[9], x[10], x[11], x[12]
@@ -164,7 +169,7 @@ cdef class WorkingSet(Record):
 
         A block that is walked again has its rows still, and many are those of the block before.
         """
-        cdef Py_ssize_t i, w, gathered, solved = self.n_solved
+        cdef Py_ssize_t i, w, gathered
         self._reserve_rows(len(variables) + self.ucap + 1)
         if self.pins_move:
             self.span = self.system.stairs.span(self.t)
@@ -195,6 +200,8 @@ cdef class WorkingSet(Record):
             for w in range(self.nw):
                 i = variables[w]
                 self.w_born[w] = -1
+                if w >= gathered:
+                    self.w_solved[w] = 0
                 self._new_row(w, i, h[i])
                 if self.off_lo[i] < INFINITY or self.off_hi[i] < INFINITY:
                     self.cornered[self.n_cornered] = w
@@ -202,14 +209,6 @@ cdef class WorkingSet(Record):
         self._keep_history()
         self.n_gathered = self.nw
         self.prepare()
-        if self.wary or gathered == 0:  # H0 is another
-            solved = 0
-        self.n_solved = min(solved, gathered)
-        if self.ns >= self.presolve and self.n_solved < min(self.bcap, self.nw):
-            if self.HG is None:
-                self.HG = np.empty((self.bcap, self.cap))
-            with nogil:
-                self._solve_rows(min(self.bcap, self.nw), &self.GW[0, 0], &self.HG[0, 0])
 
     def load(self, stair, z, double t, double way, *inverse):
         """Stand at (stair, z, t); see `Factor.load`."""
@@ -228,8 +227,59 @@ cdef class WorkingSet(Record):
         self.known_at[:] = -1
 
     cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
-        """H0 times row w, if it is known."""
-        return &self.HG[w, 0] if w < self.n_solved else NULL
+        """H0 times row w; NULL if the block did not begin with that row."""
+        if w >= self.n_gathered:
+            return NULL
+        if self.w_solved[w] != self.era:
+            self._solve_abreast(w)
+        return &self.HG[w, 0]
+
+    cdef void _solve_abreast(self, Py_ssize_t w) noexcept nogil:
+        """H0 times row w, and times those that are likely to enter next: H0 is read once."""
+        cdef:
+            Py_ssize_t some[ABREAST]
+            Py_ssize_t k, s, count = self._soonest(w, some)
+            double *rows = &self.abreast[0, 0]
+            double *products = &self.abreast[1, 0]
+        for k in range(ABREAST):
+            for s in range(self.n0):
+                rows[s * ABREAST + k] = self.GW[some[k], s] if k < count else 0.0
+        chemin_symmetric_times(self.n0, &self.H[0, 0], self.cap, rows, products)
+        for k in range(count):
+            for s in range(self.n0):
+                self.HG[some[k], s] = products[s * ABREAST + k]
+            self.w_solved[some[k]] = self.era
+
+    cdef Py_ssize_t _soonest(self, Py_ssize_t w, Py_ssize_t *some) noexcept nogil:
+        """Row w, and rows without a product with H0 that will meet a tread soon; returns how many.
+
+        The first of them first; a speed may change, so that each counts as if it were a bit faster.
+        """
+        cdef:
+            Py_ssize_t x, k, count = 1
+            double typical = 0.0, low, high
+            double soon[ABREAST]
+        some[0], soon[0] = w, -INFINITY
+        for x in range(self.n_gathered):
+            typical += fabs(self.hd[x])
+        typical = 0.25 * typical / self.n_gathered + EPS
+        for x in range(self.n_gathered):
+            if x == w or not self.w_on[x] or self.w_solved[x] == self.era:
+                continue
+            low = self.hw[x] - self.w_lo[x] - self.t * self.w_los[x]
+            low /= max(self.w_los[x] * self.way - self.hd[x], 0.0) + typical
+            high = self.w_hi[x] + self.t * self.w_his[x] - self.hw[x]
+            high /= max(self.hd[x] - self.w_his[x] * self.way, 0.0) + typical
+            low = min(low, high)
+            if count == ABREAST and not low < soon[ABREAST - 1]:
+                continue
+            k = min(count, <Py_ssize_t> ABREAST - 1)
+            while k > 1 and low < soon[k - 1]:
+                some[k], soon[k] = some[k - 1], soon[k - 1]
+                k -= 1
+            some[k], soon[k] = x, low
+            count = min(count + 1, <Py_ssize_t> ABREAST)
+        return count
 
     cdef void _keep_rows(self) noexcept nogil:
         """The rows of the block, by the slots as they are when it has ended."""

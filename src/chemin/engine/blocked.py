@@ -32,7 +32,6 @@ CAREFUL = 32  # blocks with refined solves and fresh inverses after one that has
 FEW = 128  # inverses after frail pivots too if no more variables are free, or if it drifts again
 CAUTION = 2  # with more free, inverses are dear: so many at first, twice as many each time
 MANY, QUARTER = 512, 4  # with so many free, blocks are first made shorter, to a part of the longest
-PRESOLVE = 1200  # free variables from which solves of a block are made together
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
 BLINDLY = 8  # steps of the reference where round-off hides what comes next
@@ -80,7 +79,7 @@ class BlockWalker:
         core.least, core.rounding = tol.PRECISION, tol.ROUNDING
         core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
-        core.spare, core.presolve = tol.SPARE, PRESOLVE
+        core.spare = tol.SPARE
         core.longest = tol.LONG if system.unit_moves else np.inf
         look_again = tol.FADED if len(system) < SHORT_ROWS else tol.FADING
         core.look_again = look_again if system.unit_moves else 0.0

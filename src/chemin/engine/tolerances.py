@@ -56,6 +56,7 @@ ENDLESS = 1e9  # t: on the way to infinity, what comes later is noise
 LOWEST = 1e-12  # start: the least lambda above 0 that the audit looks at
 NOTHING = 1e-10  # box and linear term: a path starts where more than this happens to f
 AT_REST = 1e-13  # the fastest: above the start, what is slower stands still, but for round-off
+TIED = 16 * EPS  # t: above the start, events so near are one tie, and nothing moves between them
 UNSEEN = 50 * EPS  # absolute terms: residuals that change by less change by round-off
 
 # ---------------------------------------------------------------------- ramps

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
 from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves, ranges
 from .reasons import End, Reason, StopWalk
-from .tolerances import AT_REST, NOTHING, UNSEEN
+from .tolerances import AT_REST, NOTHING, TIED, UNSEEN
 
 # A dense state every so many moves: replaying costs at most this many small additions, and the
 # states cost about as much memory as the moves when a move holds N / 64 variables.
@@ -154,11 +154,12 @@ class Recorder:
         self, t0: Floats, t1: Floats, length: Floats, entries: tuple[Ints, Any, Floats]
     ) -> tuple[Floats, Any]:
         """How much each entry of these moves changes a multiplier on the way to t = 0, or in a
-        jump; and whether that is more than nothing.
+        jump; and whether that is more than nothing. What round-off leaves between the events of a
+        tie is no way to go on.
         """
         system, (move, index, rate) = self.system, entries
         assert system is not None
-        size = np.where(t0 == t1, length, np.maximum(np.abs(t0), np.abs(t1)))
+        size = np.where(_at_once(t0, t1), length, np.maximum(np.abs(t0), np.abs(t1)))
         multiplier = system.boxed[index]
         change = np.where(multiplier, size[move] * rate, 0.0)
         least = NOTHING * np.minimum(self.box[index], system.pulls(t0)[move])
@@ -227,7 +228,7 @@ class Recorder:
         if not (coupling.semidefinite and i < coupling.n_rows and system.boxed[i]):
             return False
         far = max(abs(t0), abs(t1))
-        moved = (length if t0 == t1 else far) * abs(float(self.rate[self.entries]))
+        moved = (length if _at_once(t0, t1) else far) * abs(float(self.rate[self.entries]))
         seen = float(coupling.root[i]) ** 2 * moved > NOTHING * system.pull(far)
         return seen and moved > NOTHING * min(1.0, system.pull(t0))
 
@@ -820,6 +821,11 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
+
+
+def _at_once(t0: Any, t1: Any) -> Any:
+    """Whether a move is a jump, or as short as one."""
+    return np.abs(t0 - t1) <= TIED * np.maximum(np.abs(t0), np.abs(t1))
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
