@@ -20,6 +20,9 @@ from chemin.engine._vector cimport (
     ABREAST, CHUNK, chemin_any_as_near, chemin_any_near, chemin_symmetric_times,
 )
 
+cdef enum:
+    WORTH_IT = 64  # slots: below, a product with H0 takes less than to look for others to be made
+
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny
 
@@ -227,8 +230,8 @@ cdef class WorkingSet(Record):
         self.known_at[:] = -1
 
     cdef const double *_solved(self, Py_ssize_t w) noexcept nogil:
-        """H0 times row w; NULL if the block did not begin with that row."""
-        if w >= self.n_gathered:
+        """H0 times row w; NULL if the block did not begin with that row, or if H0 is soon read."""
+        if w >= self.n_gathered or self.n0 < WORTH_IT:
             return NULL
         if self.w_solved[w] != self.era:
             self._solve_abreast(w)

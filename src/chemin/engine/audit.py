@@ -15,7 +15,7 @@ import numpy as np
 
 from ..problems import Certificate, Problem
 from ..problems.staircase import Floats, Ints
-from .follow import DEFAULT_RANGE, ONE_THREAD, carry_on
+from .follow import DEFAULT_RANGE, carry_on, walking
 from .reasons import CHANCE, End, Reason
 from .tolerances import LOWEST
 from .trace import Trace
@@ -56,7 +56,7 @@ def audited(
     `carry_on`.
     """
     limits: dict[str, Any] = {"stop": stop, "max_events": max_events, "verbose": verbose}
-    with ONE_THREAD:  # certificates too: their products are no larger
+    with walking():  # certificates too: their products are no larger
         return _audited(problem, walk, limits)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property
 from threading import Lock
@@ -23,9 +24,11 @@ from .tolerances import EPS, PRECISION, ROUNDING, SPREAD, reference_asked_for
 from .trace import CurvedRecorder, Recorder, Trace
 
 try:
+    from ._subnormals import SubnormalsAreZero  # type: ignore[import-not-found]
     from .blocked import BlockWalker
     from .ramps import RampWalker
 except ImportError:  # a source tree on the path, nothing compiled
+    SubnormalsAreZero = nullcontext
     BlockWalker = None  # type: ignore[assignment, misc]
     RampWalker = KrylovWalker  # type: ignore[assignment, misc]
 
@@ -183,15 +186,22 @@ def _blas() -> ThreadpoolController:
 ONE_THREAD = _OneThread()
 
 
+@contextmanager
+def walking() -> Iterator[None]:
+    """What a walk is made in, and what is computed along it: one BLAS thread, no subnormals."""
+    with ONE_THREAD, SubnormalsAreZero():
+        yield
+
+
 def follow(*args: Any, **options: Any) -> Trace:
     """`follow_here` with one BLAS thread: products this small lose by sharing."""
-    with ONE_THREAD:
+    with walking():
         return follow_here(*args, **options)
 
 
 def carry_on(*args: Any, **options: Any) -> Trace:
     """`carry_on_here` with one BLAS thread."""
-    with ONE_THREAD:
+    with walking():
         return carry_on_here(*args, **options)
 
 

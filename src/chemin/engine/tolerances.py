@@ -50,6 +50,7 @@ DOWN_FIRST = 3.0  # offsets: those of upper ends come last
 
 # ---------------------------------------------------------------------- the parameter
 LONG = 0.75  # t: the longest step to zero, so that drift is measured where it ends
+FROM_TOP = 0.999  # t: the same above the start of a path, where hardly anything is free
 NOUGHT = 1e-13  # t where the walk began: smaller ones are not told from 0
 NEAR_ZERO = 1e-9  # t where the walk began: below, solutions need not be unique any more
 ENDLESS = 1e9  # t: on the way to infinity, what comes later is noise
@@ -57,7 +58,7 @@ LOWEST = 1e-12  # start: the least lambda above 0 that the audit looks at
 NOTHING = 1e-10  # box and linear term: a path starts where more than this happens to f
 AT_REST = 1e-13  # the fastest: above the start, what is slower stands still, but for round-off
 TIED = 16 * EPS  # t: above the start, events so near are one tie, and nothing moves between them
-UNSEEN = 50 * EPS  # absolute terms: residuals that change by less change by round-off
+UNSEEN = 256 * EPS  # absolute terms: less is round-off of residuals, or of a speed near VANISHING
 
 # ---------------------------------------------------------------------- ramps
 CLOSE = 4 * EPS  # the place: nearer than this a crossing is there
