@@ -24,7 +24,7 @@ from .tolerances import EPS, PRECISION, ROUNDING, SPREAD, reference_asked_for
 from .trace import CurvedRecorder, Recorder, Trace
 
 try:
-    from ._subnormals import SubnormalsAreZero  # type: ignore[import-not-found]
+    from ._subnormals import SubnormalsAreZero
     from .blocked import BlockWalker
     from .ramps import RampWalker
 except ImportError:  # a source tree on the path, nothing compiled
