@@ -87,8 +87,8 @@ cdef extern from *:
         )
     }
 
-    /* y = H x for ABREAST vectors, entry j of all of them side by side; H is symmetric of n rows, of
-       which the lower half counts. A product with one vector waits for H: eight take little longer.
+    /* y = H x for ABREAST vectors, entry j of all of them side by side; H is symmetric of n rows,
+       and its lower half counts. A product with one vector waits for H: eight take little longer.
        Four rows at a time, so that sums stay in registers. */
     CHEMIN_CLONES void chemin_symmetric_times(
         Py_ssize_t n, const double *h, Py_ssize_t width, const double *restrict x,
