@@ -555,6 +555,10 @@ cdef class Factor(System):
             double y1 = (r * first - q * second) / det, y2 = (p * second - q * first) / det
         for x in range(self.ns):
             self.zd[x] -= y1 * u[x] + y2 * w[x]
+        if p == 0.0 and r == 0.0:  # u w' + w u' is the same for u c, w / c: none is to drown
+            c = sqrt(largest_size(self.ns, w) / largest_size(self.ns, u))
+            for x in range(self._most_slots()):
+                u[x], w[x] = u[x] * c, w[x] / c
         large = 0.5 * (p + r)
         large += hypot(0.5 * (p - r), q) if large > 0.0 else -hypot(0.5 * (p - r), q)
         small = det / large

@@ -320,6 +320,10 @@ cdef class Loop(WorkingSet):
             Py_ssize_t i = self.w_var[w], ns = self.ns
             double size = 0.0, schur = 0.0, pivot
             bint doubtful = False
+        if self.skew:  # no pivot but 0
+            self._row_of(w)
+            self._schur(i, self._solved(w), &size)
+            return self._enter_by_jump(w, side, way, 0.0)
         if not self._weigh_entry(w, &schur, &size, &doubtful):
             if not self._renew() or not self._weigh_entry(w, &schur, &size, &doubtful):
                 return C_SINGULAR
@@ -338,6 +342,9 @@ cdef class Loop(WorkingSet):
         cdef:
             double size = 0.0, inverse = 0.0, unit = 0.0
             bint doubtful = False
+        if self.skew:
+            self._leaving(s, &self.U[self.k, 0], &size, &unit)
+            return self._leave_by_jump(s, side, way, 0.0)
         if not self._weigh_leaving(s, &inverse, &unit, &size, &doubtful):
             if not self._renew() or not self._weigh_leaving(s, &inverse, &unit, &size, &doubtful):
                 return C_SINGULAR
@@ -481,7 +488,8 @@ cdef class Loop(WorkingSet):
         self._occupy(w, side, way)
         self._as_entry(new, new, &self.U[self.k, 0])
         memcpy(&self.jump[0], &self.U[self.k, 0], self.ns * sizeof(double))
-        self._balance(schur)
+        if schur != 0.0:
+            self._balance(schur)
         if not self._jump(-side, &hit):
             return C_BLIND
         if hit.slot and hit.at == new:  # all the way to its next pin
@@ -581,6 +589,8 @@ cdef class Loop(WorkingSet):
             self._occupy(w, hit.side, way)
             self._as_entry(new, new, other)
             second += self.b[new]
+        if self.skew:
+            r = 0.0
         self._trade(p, q, r, first, second)
         if hit.slot:
             self.zd[w] = 0.0

@@ -24,7 +24,7 @@ cdef class System:
         const double[::1] sign, sigma, signs  # signs: sigma sign
         const double[:, ::1] border, edges  # edges: sigma border, by columns
         const double[::1] root  # |G_ij| <= root_i root_j
-        bint semidefinite, plain  # plain: place[i] = i
+        bint semidefinite, skew, plain  # plain: place[i] = i
         readonly Py_ssize_t N, n_rows, nb, n_flow, rank  # rank: columns of Z; 0 for blocks
         double[:, ::1] bundle
         const double[::1] z_data  # of a sparse factor; see `Sparse`

@@ -85,7 +85,7 @@ cdef class System:
         self.signs = sigma * sign
         self.edges = np.ascontiguousarray((border * sigma[:, None]).T)
         self.root = np.ascontiguousarray(coupling.root)
-        self.semidefinite = coupling.semidefinite
+        self.semidefinite, self.skew = coupling.semidefinite, coupling.skew
         self.r = r = np.array(system.r, dtype=np.float64)
         self.r_size = np.abs(r)
         self.value = np.ascontiguousarray(system.stairs.value)

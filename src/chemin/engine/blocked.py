@@ -316,7 +316,10 @@ class BlockWalker:
             for j in range(int(self.stair[k]), int(mender.stair[k]), side):
                 self.recorder.event(self.t, int(k), j, j + side)
                 self.passed += 1
-        self.stair, self.z, self.inverse = mender.stair, mender.z, mender.core.inverse()
+        self.stair, self.z = mender.stair, mender.z
+        # Where the reference has made its last step, its core stands elsewhere.
+        same = np.array_equal(mender.core.stairs, mender.stair)
+        self.inverse = mender.core.inverse() if same else None
         self.enter(way)
         return True
 

@@ -46,16 +46,14 @@ FAILURES = (WalkEnd, np.linalg.LinAlgError)  # of walks: what has been walked is
 def make_walker(system: StaircaseSystem, *args: Any) -> Any:
     """The fast engine, or the readable one when CHEMIN_ENGINE=reference.
 
-    Ramps at a fixed t, and linear programs, whose paths are jump after jump, are walked by the
-    readable one.
+    Ramps at a fixed t are walked by the readable one.
     """
     if reference_asked_for():
         return make_reference(system, *args)
     if system.soft is not None:
         soft = system.soft[system.soft > 0]
         return (RampWalker if soft.max() <= SPREAD * soft.min() else RationalWalker)(system, *args)
-    ramps, jumps = isinstance(system.coupling, Ridged), getattr(system.coupling, "skew", False)
-    if BlockWalker is None or ramps or jumps:
+    if BlockWalker is None or isinstance(system.coupling, Ridged):
         return make_reference(system, *args)
     return BlockWalker(system, *args)
 

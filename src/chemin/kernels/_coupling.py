@@ -87,6 +87,7 @@ class Bordered(ABC):
     border: Floats
     sigma: Floats
     semidefinite: bool  # A is positive semi-definite and sigma = +1 on its variables
+    skew: bool  # M is skew, as that of a linear program: G couples only where sigma differs
 
     @property
     @abstractmethod
@@ -180,7 +181,7 @@ class Coupling(Bordered):
     border: Floats
     sigma: Floats = field(init=False)
 
-    semidefinite = True
+    semidefinite, skew = True, False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", np.where(self.has_row, 1.0, -1.0))
@@ -237,10 +238,13 @@ class BlockCoupling(Bordered):
 
     semidefinite = False
 
-    @property
-    def skew(self) -> bool:
-        """Whether no group is coupled to itself: M is skew, as that of a linear program."""
-        return all(g != h for g, h in self.blocks)
+    @cached_property
+    def skew(self) -> bool:  # type: ignore[override]
+        """Whether M is skew: no two variables of one sigma are coupled."""
+        rows, edge = self.sigma[: self.n_rows], self.sigma[self.n_rows :]
+        sides = [np.unique(rows[m]) for m in self.members]
+        apart = all(np.intersect1d(sides[g], sides[h]).size == 0 for g, h in self.blocks)
+        return apart and not np.any(self.border[rows[:, None] == edge])
 
     def view(self, g: int, h: int) -> Floats | None:
         """A_gh, or None where it is zero."""

@@ -56,6 +56,8 @@ class Ridged:
     def semidefinite(self) -> bool:
         return self.inner.semidefinite
 
+    skew = False
+
     @property
     def root(self) -> Floats:
         return np.sqrt(self.inner.root**2 + self.ridge)
