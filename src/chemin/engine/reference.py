@@ -292,7 +292,8 @@ class Walker:
 
     def pass_corner(self, k: int, side: int) -> None:
         """Move variable k to its next stair; a singular system starts or ends a jump."""
-        jump = self.on_singular(k, side) if self.jump is None else None
+        lands = self.jump is not None
+        jump = None if lands else self.on_singular(k, side)
         self.recorder.event(self.t, k, int(self.stair[k]), int(self.stair[k]) + side)
         self.passed += 1
         self.stair[k] += side
@@ -306,6 +307,8 @@ class Walker:
         self.jump = jump
         if jump is None:
             self.factor()
+        if lands:
+            self.on_landing(k, side)
 
     def on_singular(self, k: int, side: int) -> Floats | None:
         """The jump to make, if moving k to its next stair leaves a singular G_FF.
@@ -355,6 +358,9 @@ class Walker:
 
     def on_standstill(self, jumps: int) -> None:
         """So many jumps in a row at one t; each strictly improves, so they end."""
+
+    def on_landing(self, k: int, side: int) -> None:
+        """A jump has ended where k has gone to its next stair: G_FF is regular there."""
 
     def on_drift(self, way: float, move: Move) -> Move:
         """Residuals have drifted off their stairs by `self.drift`; returns the way on."""

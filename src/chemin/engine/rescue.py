@@ -98,6 +98,19 @@ class RescuedWalker(Walker):
                 self.blocking = np.zeros_like(self.blocking)  # what blocked may stand elsewhere now
                 self.refresh()
 
+    def on_landing(self, k: int, side: int) -> None:
+        """A jump along what is a null vector but for round-off may end where G_FF is singular.
+
+        It goes on along the null vector of what is left, away from the corner that k has passed.
+        """
+        if self.lu is None or not singular(self.lu[0]):
+            return
+        values, vectors = np.linalg.eigh(self.G)
+        u = np.zeros_like(self.z)
+        u[self.free] = vectors[:, np.abs(values).argmin()]
+        ahead = u[k] if self.tread[k] else -self.system.coupling.dot(u)[k]
+        self.jump = u * (np.copysign(1.0, side * ahead) / np.abs(u).max())
+
     def on_drift(self, way: float, move: Move) -> Move:
         """Correct residuals that have drifted off their stairs, and settle again."""
         if self.guard:
