@@ -64,9 +64,9 @@ def _audited(problem: Problem, walk: Callable[..., Trace], limits: dict[str, Any
     first = walk(**limits)
     try:
         first = certified(problem, first)
+        first = _to_last_place(first)
         if first.end.reason not in CHANCE:
             return first
-        first = _to_last_place(first)
         return _with_care(problem, walk, first, limits)
     except KeyboardInterrupt:
         return replace(first, end=Reason.INTERRUPTED())
@@ -78,7 +78,7 @@ def _with_care(
     """What is made of a walk that has failed, and of another: the one that goes further."""
     second = _carried_on(problem, first, limits) if len(first.moves) else first
     if second.end.reason not in CHANCE:
-        return second
+        return _to_last_place(second)
     third = _to_last_place(certified(problem, walk(**limits, again=True)))
     return max(second, third, key=_reach)
 
@@ -102,7 +102,7 @@ def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any]) -> Trace:
 def _to_last_place(trace: Trace) -> Trace:
     """A walk that has failed without the jumps after its last certified place."""
     forward = _forward(trace)
-    if trace.end.reason not in CHANCE:
+    if trace.end.reason not in (*CHANCE, Reason.DIM):
         return trace
     return trace.cut(int(forward[-1]) + 1 if len(forward) else 0, trace.end)
 

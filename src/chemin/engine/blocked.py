@@ -14,7 +14,7 @@ from ..problems.staircase import CLOSED, Floats, Ints, StaircaseSystem
 from . import _loop, _verify  # type: ignore[attr-defined]
 from . import tolerances as tol
 from .reasons import Reason, StuckError
-from .rescue import Helper, check_sight
+from .rescue import BLINDLY, Helper, check_sight, check_treads
 from .trace import EVENT, Recorder
 
 # The sizes of blocks; tests make them small, so that every branch is taken on small problems.
@@ -34,7 +34,6 @@ CAUTION = 2  # with more free, inverses are dear: so many at first, twice as man
 MANY, QUARTER = 512, 4  # with so many free, blocks are first made shorter, to a part of the longest
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
-BLINDLY = 8  # steps of the reference where round-off hides what comes next
 LOST = 200, 20  # steps of the reference in one walk, events in a walk back; and a variable: more
 # lead nowhere
 
@@ -94,6 +93,7 @@ class BlockWalker:
         self.inverse: tuple[Floats, float] | None = None  # that of another walk which stands here
         self.edge: Floats | None = None
         self.mends = False  # whether it walks drift of another walk away
+        self.dim = 0.0  # then: the dimness where it does
         self.mended: float | None = None  # the t at which drift was last walked away
         self.floor = 0.0  # the largest round-off of a residual, in its unit
 
@@ -306,6 +306,7 @@ class BlockWalker:
         mender = BlockWalker(system, self.stair, self.z, 1.0, Recorder(), self.rng)
         self.mended, mender.mended, mender.helper = self.t, mender.t, self.helper
         mender.mends, mender.inverse = True, self.core.inverse()
+        mender.dim = max(self.dim, self.system.dimness(self.core.tolerance, self.t))
         try:
             mender.walk(tol.EPS)
         except StuckError:
@@ -334,6 +335,7 @@ class BlockWalker:
         calls = self.helper.calls
         if calls >= BLINDLY:
             check_sight(self.system.in_margins(self.floor, self.t))
+            check_treads(self.system.dimness(self.core.tolerance, self.t))
         if calls >= self.lost:
             raise StuckError(Reason.LOST(calls))
         arrived = self.helper.walk(self, t_end)

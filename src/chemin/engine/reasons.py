@@ -17,6 +17,7 @@ class Reason(Enum):
     INTERRUPTED = "interrupted"
     MEMORY = "out of memory"
     HIDDEN = ROUND_OFF + " ({:.1e} of a margin) hides what comes next"
+    DIM = ROUND_OFF + " ({:.1e} of the penalty) hides what comes next"
     ASTRAY = ROUND_OFF + " has led the walk astray: a violation of {:.1e} comes next"
     OVER = ROUND_OFF + ": the walk has stepped over a crossing, by {:.1e}"
     STANDSTILL = ROUND_OFF + ": {} moves at one value of the parameter without leaving it"

@@ -21,11 +21,12 @@ import numpy as np
 from ..problems.staircase import Floats, Ints, StaircaseSystem
 from .reasons import IndefiniteError, Reason, StopWalk, StuckError
 from .reference import Move, Walker
-from .tolerances import BLIND, EPS, INDEFINITE, LONG, LOOSEST, NEAR_ZERO, NOUGHT, NULL
+from .tolerances import BLIND, DIM, EPS, INDEFINITE, LONG, LOOSEST, NEAR_ZERO, NOUGHT, NULL
 from .trace import StandingRecorder
 
 MENDER = -1.0  # a walk that corrects drift starts no other for its own
 STALLED = 20  # rescues at one t, before the reference takes over for good
+BLINDLY = 8  # rescues where round-off may hide what comes next
 HELPED = 1  # corners a variable that the reference passes for a compiled walk before they are noise
 
 
@@ -38,11 +39,19 @@ def check_sight(floor: float) -> None:
         raise StopWalk(Reason.HIDDEN(floor))
 
 
+def check_treads(dimness: float) -> None:
+    """Stop a walk that finds no way where treads are hardly told from each other."""
+    if dimness > DIM:
+        raise StopWalk(Reason.DIM(dimness))
+
+
 class RescuedWalker(Walker):
     """The reference walk, with an eye on round-off."""
 
     guard = False  # whether to stop where double precision is blind
     mended: float | None = None  # the t at which drift was last corrected
+    drifts = 0  # how often it was walked away
+    dim = 0.0  # of a walk that corrects drift: the dimness where it does
     since = 0  # corners that had been passed when t, or the tolerances, last changed
 
     def refresh(self) -> None:
@@ -92,6 +101,7 @@ class RescuedWalker(Walker):
             try:
                 return super().settle(way)
             except StuckError:
+                check_treads(self.dimness())
                 self.slack *= 10.0
                 if self.slack > LOOSEST:
                     raise
@@ -111,6 +121,9 @@ class RescuedWalker(Walker):
         ahead = u[k] if self.tread[k] else -self.system.coupling.dot(u)[k]
         self.jump = u * (np.copysign(1.0, side * ahead) / np.abs(u).max())
 
+    def dimness(self) -> float:
+        return max(self.dim, self.system.dimness(self.tolerance, self.t))
+
     def on_drift(self, way: float, move: Move) -> Move:
         """Correct residuals that have drifted off their stairs, and settle again."""
         if self.guard:
@@ -121,6 +134,9 @@ class RescuedWalker(Walker):
             return move
         self.mended = self.t
         if not self.correct():
+            self.drifts += 1
+            if self.drifts > BLINDLY:
+                check_treads(self.dimness())
             self.walk_back(off)
         self.refresh()
         self.factor()
@@ -143,7 +159,7 @@ class RescuedWalker(Walker):
         system = self.system.frozen(self.t, self.drift)
         recorder = StandingRecorder(self.recorder, self.t)
         mender = RescuedWalker(system, self.stair, self.z, 1.0, recorder, self.rng)
-        mender.mended = MENDER
+        mender.mended, mender.dim = MENDER, self.dimness()
         mender.walk(0.5 / off)
         self.stair, self.z = mender.stair, mender.z
 
@@ -195,6 +211,7 @@ class Helper:
         before = blocks.passed
         walker = self.prepare(blocks)
         walker.guard, walker.passed, walker.since = blocks.guard, before, before
+        walker.dim = blocks.dim
         walker.patience = HELPED * len(blocks.system) + 100
         if self.stalled and self.slack > 1.0:
             walker.slack = self.slack

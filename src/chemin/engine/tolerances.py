@@ -29,6 +29,7 @@ FADING = 0.7  # t: the same for many variables: a direction that is not new drif
 HOLDS = 1e-11  # linear term: residuals at the end of leave-one-out are on their stairs
 INSIDE = 1e-12  # 1: so far outside its box a multiplier at the end of leave-one-out is inside
 BLIND = 2e-8  # linear term: round-off of residuals above it ends a path, no certificate sees beyond
+DIM = 1e-4  # lambda of a penalty: round-off of residuals above it ends a walk that finds no way
 LOOSEST = 1e4  # tolerances: so wide they get before a walk that stands still is given up
 
 # ---------------------------------------------------------------------- speeds and pivots

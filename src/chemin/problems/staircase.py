@@ -292,6 +292,10 @@ class StaircaseSystem:
         """The |t| below which treads that vanish with t are not told from each other."""
         return CLOSED * float((tolerance / self.stairs.vanishing).max(initial=0.0))
 
+    def dimness(self, tolerance: Floats, t: float) -> float:
+        """How large the tolerances of residuals are beside treads that vanish with t."""
+        return float((tolerance / (abs(t) * self.stairs.vanishing)).max(initial=0.0)) if t else 0.0
+
     def residual(self, z: Floats, t: float) -> Floats:
         """h = -(M z + q + t r), and t soft z in M z."""
         linear = self.q + t * (self.r if self.soft is None else self.r + self.soft * z)
