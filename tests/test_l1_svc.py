@@ -15,6 +15,7 @@ from sklearn.preprocessing import scale
 
 import chemin
 from chemin import l1_svc_path
+from chemin.engine.rescue import Helper
 from contract import LABELS, assert_exact, assert_walked, distinct, make_data, make_tied
 from contract import random_values as values_of
 
@@ -184,13 +185,31 @@ def test_saved_and_loaded(lambda2, tmp_path):
     assert repr(again) == repr(path)
 
 
-def test_engines_agree_with_a_ridge(monkeypatch):
+@every_ridge
+@pytest.mark.parametrize("data", [make_data, make_tied], ids=["generic", "tied"])
+def test_engines_agree(monkeypatch, data, lambda2):
     """Oracle: the reference engine."""
-    X, y = make_data(LABELS)
-    fast = l1_svc_path(X, y, lambda2=0.1)
+    X, y = data(LABELS)
+    fast = l1_svc_path(X, y, lambda2=lambda2)
     monkeypatch.setenv("CHEMIN_ENGINE", "reference")
-    slow = l1_svc_path(X, y, lambda2=0.1)
+    slow = l1_svc_path(X, y, lambda2=lambda2)
     same_f(fast, slow, X, values_of(fast, low=slow.stop))
+
+
+@pytest.mark.parametrize("data", ["generic", "tied", "breast cancer"])
+def test_no_step_is_left_to_the_reference(monkeypatch, data):
+    """Oracle: a count. Every pivot of a linear program is 0, and none is taken for another."""
+    if data == "breast cancer":
+        X, y = load_breast_cancer(return_X_y=True)
+        X = scale(X)
+    else:
+        X, y = (make_tied if data == "tied" else make_data)(LABELS)
+    steps, walk = [], Helper.walk
+    monkeypatch.setattr(Helper, "walk", lambda *args: steps.append(args) or walk(*args))
+    path = l1_svc_path(X, y, stop=0)
+    assert path.complete
+    assert path.certificate(path.breakpoints).exact.all()
+    assert not steps
 
 
 # ---------------------------------------------------------------------- jumps

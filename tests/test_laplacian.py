@@ -16,6 +16,7 @@ from sklearn.preprocessing import scale
 
 import chemin
 from chemin import laplacian_svc_path, svc_path
+from chemin.engine.reference import Walker
 from chemin.kernels import RBF, GraphGram, graph_laplacian, neighbor_graph
 from contract import assert_ordered, assert_walked, between, random_values, walked_values
 
@@ -338,6 +339,38 @@ def test_starts_where_something_happens(counts, rho):
     assert path.complete and path.n_events > 0
     assert path.breakpoints[0] == pytest.approx(path.start, rel=1e-9)
     assert path.at(0.5 * path.start).support.size > 0
+
+
+@pytest.mark.parametrize("counts", [(2, 12), (12, 2)])
+@pytest.mark.parametrize("seed", range(3))
+def test_unbalanced_labels_far_apart(counts, seed):
+    """Oracle: the certificate. Labelled points are on their margin together, and a coefficient
+    moves them by 1e-7: paths ended at their very start.
+    """
+    X, y = moons(40, counts, seed=seed, noise=0.2)
+    path = laplacian_svc_path(X, y, gamma=5.0, lambda2=0.01, mu=1.0)
+    assert path.complete
+    assert_walked(path)
+
+
+@pytest.mark.parametrize(
+    "n, counts, seed, lambda2, mu", [(41, (2, 4), 34, 1e-6, 100.0), (56, (7, 14), 40, 1e-4, 1.0)]
+)
+def test_ends_where_round_off_is_near_the_penalty(monkeypatch, n, counts, seed, lambda2, mu):
+    """Oracle: a count of corners, and the certificate. With a wide kernel K is nearly singular: on
+    the way to 0 walks passed thousands of corners that are round-off, at one value.
+    """
+    corners, pass_corner = [], Walker.pass_corner
+    monkeypatch.setattr(
+        Walker, "pass_corner", lambda *args: corners.append(args) or pass_corner(*args)
+    )
+    X, y = moons(n, counts, seed)
+    path = laplacian_svc_path(X, y, gamma=0.01, lambda2=lambda2, mu=mu, stop=0)
+    assert not path.complete
+    assert "round-off" in path.reason
+    assert path.stop < 1e-6 * path.start
+    assert path.certificate(path.breakpoints).exact.all()
+    assert len(corners) < 20 * n
 
 
 def test_sparse_at_first():
