@@ -491,6 +491,21 @@ def test_what_is_refused(y, options, message):
         laplacian_svc_path(X3, y, **options)
 
 
+def test_several_classes_are_sent_to_the_estimator():
+    """Oracle: the message."""
+    X, y = moons()
+    y[:3] = 2
+    with pytest.raises(ValueError, match="SparseLaplacianSVC takes several classes"):
+        laplacian_svc_path(X, y, **OPTIONS)
+
+
+def test_validation_is_a_pair():
+    """Oracle: the message."""
+    X, y = moons()
+    with pytest.raises(ValueError, match=r"validation must be a pair \(X, y\), got ndarray"):
+        chemin.SparseLaplacianSVC().fit(X, y, validation=X)
+
+
 def test_no_marker_means_that_all_are_labelled():
     """Oracle: an interior-point solver with a loss for every point."""
     X, y = make_moons(40, noise=0.1, random_state=0)

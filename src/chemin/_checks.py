@@ -374,7 +374,9 @@ def available_bytes() -> int | None:
 # --------------------------------------------------------------------------------------
 
 
-def check_two_classes(y: Any, n: int | None = None) -> tuple[Array, NDArray[Any]]:
+def check_two_classes(
+    y: Any, n: int | None = None, takes_several: str = "PathSVC"
+) -> tuple[Array, NDArray[Any]]:
     """Return the signs of two classes, and the classes.
 
     signs_i = +1 where y_i = classes[1], -1 where y_i = classes[0]; classes sorted as by np.unique.
@@ -385,6 +387,8 @@ def check_two_classes(y: Any, n: int | None = None) -> tuple[Array, NDArray[Any]
         Labels: integers, floats, booleans, strings or a pandas categorical.
     n : int, optional
         How many labels there must be.
+    takes_several : str
+        The estimator for more than two.
     """
     labels = _labels(y)
     if n is not None:
@@ -393,7 +397,7 @@ def check_two_classes(y: Any, n: int | None = None) -> tuple[Array, NDArray[Any]
     if len(classes) == 1:
         raise ValueError(f"y has 1 class ({_show(classes)}), expected 2 classes.")
     if len(classes) > 2:
-        raise ValueError(_too_many_classes(classes))
+        raise ValueError(_too_many_classes(classes, takes_several))
     return np.where(labels == classes[1], 1.0, -1.0), classes
 
 
@@ -900,7 +904,7 @@ def _check_length(array: NDArray[Any], n: int, name: str) -> None:
         raise ValueError(f"{name} has {len(array)} entries, but X has {n} rows.")
 
 
-def _too_many_classes(classes: NDArray[Any]) -> str:
+def _too_many_classes(classes: NDArray[Any], takes_several: str) -> str:
     if classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
         return (
             f"Unknown label type: continuous. y has {len(classes)} different values "
@@ -908,7 +912,7 @@ def _too_many_classes(classes: NDArray[Any]) -> str:
             "PathSVR."
         )
     return (
-        f"y has {len(classes)} classes ({_show(classes)}), expected 2: PathSVC takes several "
+        f"y has {len(classes)} classes ({_show(classes)}), expected 2: {takes_several} takes several "
         "classes."
     )
 

@@ -97,7 +97,7 @@ def make_data(
     if laplacian is not None:
         labels, known = check_partly_labelled(y, X.shape[0])
         known, signs = known & (weight > 0), np.zeros(X.shape[0])
-        signs[known], classes = check_two_classes(labels[known])
+        signs[known], classes = check_two_classes(labels[known], takes_several="SparseLaplacianSVC")
         weight = np.where(known, weight, 0.0)
         weight[known] = class_weights(class_weight, signs[known], classes, weight[known])
         return Data(X, labels, weight, kernel, classes, laplacian), signs

@@ -74,6 +74,12 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
             weight = check_weights(sample_weight, len(points))
             self.classes_ = np.unique(labels[known])
             gram = self._gram(points, known)
+            if validation is not None and not (
+                isinstance(validation, tuple | list) and len(validation) == 2
+            ):
+                raise ValueError(
+                    f"validation must be a pair (X, y), got {type(validation).__name__}"
+                )
             checked = None if validation is None else self._checked(*validation)
             self._learn_all(points, labels, known, weight, gram, checked)
         return self
