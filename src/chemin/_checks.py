@@ -912,8 +912,8 @@ def _too_many_classes(classes: NDArray[Any], takes_several: str) -> str:
             "PathSVR."
         )
     return (
-        f"y has {len(classes)} classes ({_show(classes)}), expected 2: {takes_several} takes several "
-        "classes."
+        f"y has {len(classes)} classes ({_show(classes)}), expected 2: {takes_several} takes "
+        "several classes."
     )
 
 
