@@ -287,6 +287,8 @@ REGRESSIONS = {
         recipe(546897081, 5, 3, "decimals", 0.0, "outlier", "twelve orders", True,
                {"kernel": "poly", "gamma": 1.0, "degree": 3, "coef0": 1.0}, along="nu",
                lambda_=0.01),
+        recipe(3712073953, 12, 1, "twelve orders", 0.7, "ties", "twelve orders", False, rbf(0.1),
+               nu=0.83),
     ],
     quadratic_svc_path: [
         recipe(2905040634, 5, 3, "twelve orders", 0.0, "by sign", "twelve orders", False, POLY),

@@ -316,7 +316,9 @@ class BlockWalker:
             for j in range(int(self.stair[k]), int(mender.stair[k]), side):
                 self.recorder.event(self.t, int(k), j, j + side)
                 self.passed += 1
-        self.stair, self.z, self.inverse = mender.stair, mender.z, mender.core.inverse()
+        self.stair, self.z = mender.stair, mender.z
+        if np.array_equal(mender.core.stairs, mender.stair):  # not where the reference has arrived
+            self.inverse = mender.core.inverse()
         self.enter(way)
         return True
 
