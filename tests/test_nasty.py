@@ -21,11 +21,19 @@ from chemin import (
     nu_svr_path,
     quadratic_svc_path,
     quadratic_svr_path,
+    quantile_path,
     svc_path,
     svr_path,
 )
 from chemin.engine.blocked import BlockWalker
-from contract import CASES, MORE, ROUND_OFF, assert_walked, partly_labelled
+from contract import (
+    CASES,
+    MORE,
+    ROUND_OFF,
+    assert_walked,
+    beside_breakpoints,
+    partly_labelled,
+)
 
 SHARE = 150  # of each problem in `make test`
 STRESS = int(os.environ.get("CHEMIN_EXAMPLES", 5000))  # in `make stress`, of each problem
@@ -457,6 +465,75 @@ def test_a_small_nu_hides_nothing(recipe):
     path = recipe.walk(partial(nu_svr_path, along="nu", lambda_=0.01))
     assert path.complete, path.reason
     assert_walked(path)
+
+
+# A multiplier that is a part of 1e-13 of the largest takes away a loss that counts where the
+# objective is a part of 1e-9 of all losses.
+# fmt: off
+SMALL_SHARES = [
+    ("one-class in nu", [], recipe(3008825995, 9, 4, "decimals", 0.3, "ties", "twelve orders", True,
+                                   rbf(10.0))),
+    ("nu-svr in nu", [], recipe(1960991498, 13, 3, "symmetric", 0.0, "ties", "zeros and huge",
+                                False, rbf(0.1), lambda_=0.01)),
+    ("nu-svr in nu", [], recipe(4114935108, 4, 3, "symmetric", 0.3, "ties", "huge", False,
+                                rbf(100.0), lambda_=0.01)),
+    ("nu-svr in nu", [], recipe(2554767810, 12, 4, "constant feature", 0.7, "normal", "zeros",
+                                False, POLY, lambda_=1.0)),
+    ("nu-svr in nu", [("lambda", 3.2724636536486436e-06)],
+     recipe(2984774408, 15, 4, "constant feature", 0.0, "binary", "twelve orders", True, rbf(1.0),
+            lambda_=1.0)),
+    ("nu-svr in lambda", [], recipe(3688796584, 7, 3, "binary", 0.3, "of the points",
+                                    "twelve orders", True, POLY, nu=0.01)),
+    ("nu-svr in lambda", [("nu", 2952.792378892934)],
+     recipe(3496603211, 11, 1, "twelve orders", 0.7, "ties", "twelve orders", True, rbf(0.1),
+            nu=0.1)),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    "name, turns, recipe", SMALL_SHARES, ids=[str(r.seed) for _, _, r in SMALL_SHARES]
+)
+def test_just_beside_breakpoints(name, turns, recipe):
+    """Oracle: the certificate. Nothing is taken for zero, or for a pin, that a gap can see."""
+    path = recipe.walk(next(case for case in CASES if case.name == name))
+    for parameter, at in turns:
+        path = path.turn(parameter, at=at)
+    assert path.complete
+    proof = path.certificate(beside_breakpoints(path))
+    assert proof.exact.all(), proof
+
+
+# Copies with both labels or with opposite targets take each other's multipliers away.
+# fmt: off
+AT_REST = [
+    (svc_path, recipe(381857516, 12, 3, "constant feature", 0.7, "unbalanced", "none", True,
+                      LINEAR)),
+    (svc_path, recipe(3597987488, 3, 1, "binary", 0.3, "by sign", "none", True, rbf(0.01))),
+    (svr_path, recipe(1858283947, 9, 4, "binary", 0.7, "binary", "zeros", True, rbf(10.0),
+                      epsilon=0.0)),
+    (svr_path, recipe(3984720581, 11, 1, "grid", 0.7, "binary", "none", False, rbf(0.01),
+                      epsilon=0.0)),
+    (nu_svr_path, recipe(747607843, 10, 2, "grid", 0.3, "binary", "zeros", True, rbf(1.0),
+                         nu=0.1)),
+    (quantile_path, recipe(604741936, 2, 3, "collinear", 0.0, "binary", "zeros", False, rbf(1.0),
+                           tau=0.3)),
+    (quadratic_svc_path, recipe(3225384192, 2, 3, "symmetric", 0.7, "unbalanced", "none", False,
+                                rbf(100.0))),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    "function, recipe", AT_REST, ids=[f"{f.__name__}-{r.seed}" for f, r in AT_REST]
+)
+def test_where_nothing_ever_happens_a_path_is_complete(function, recipe):
+    """Oracle: f is the same constant at a hundred times the start and at its hundredth."""
+    path, X = recipe.walk(function), recipe.data()[0]
+    assert path.complete and path.n_events == 0, path
+    assert_walked(path)
+    f = path.decision_function(X, np.geomspace(1e-2, 1e2, 5) * path.start)
+    np.testing.assert_allclose(f, f[0, 0], atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", [522, 3365, 4833])
