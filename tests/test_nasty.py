@@ -468,9 +468,10 @@ def test_a_small_nu_hides_nothing(recipe):
 
 
 # A multiplier that is a part of 1e-13 of the largest takes away a loss that counts where the
-# objective is a part of 1e-9 of all losses.
+# objective is a part of 1e-9 of all losses, or where coefficients are thousands of margins; a
+# coefficient that moves f by as little moves correlations, or is most of the norm.
 # fmt: off
-SMALL_SHARES = [
+TAKEN_FOR_ZERO = [
     ("one-class in nu", [], recipe(3008825995, 9, 4, "decimals", 0.3, "ties", "twelve orders", True,
                                    rbf(10.0))),
     ("nu-svr in nu", [], recipe(1960991498, 13, 3, "symmetric", 0.0, "ties", "zeros and huge",
@@ -487,16 +488,24 @@ SMALL_SHARES = [
     ("nu-svr in lambda", [("nu", 2952.792378892934)],
      recipe(3496603211, 11, 1, "twelve orders", 0.7, "ties", "twelve orders", True, rbf(0.1),
             nu=0.1)),
+    ("laplacian svc in lambda2", [],
+     recipe(2294274803, 6, 2, "constant feature", 0.7, "by sign", "none", False, POLY, lambda1=0.1,
+            rho=100.0)),
+    ("laplacian svc in lambda1", [],
+     recipe(159507057, 11, 1, "twelve orders", 0.0, "by sign", "huge", True, rbf(0.01),
+            lambda2=1.0, rho=1.0, stop=0)),
+    ("adaptive ridge in mu", [], recipe(846367803, 13, 2, "twelve orders", 0.7, "ties", "huge",
+                                        True, {}, stop=0)),
 ]
 # fmt: on
 
 
 @pytest.mark.parametrize(
-    "name, turns, recipe", SMALL_SHARES, ids=[str(r.seed) for _, _, r in SMALL_SHARES]
+    "name, turns, recipe", TAKEN_FOR_ZERO, ids=[str(r.seed) for _, _, r in TAKEN_FOR_ZERO]
 )
 def test_just_beside_breakpoints(name, turns, recipe):
     """Oracle: the certificate. Nothing is taken for zero, or for a pin, that a gap can see."""
-    path = recipe.walk(next(case for case in CASES if case.name == name))
+    path = recipe.walk(next(case for case in CASES + MORE if case.name == name))
     for parameter, at in turns:
         path = path.turn(parameter, at=at)
     assert path.complete

@@ -180,12 +180,16 @@ class Lasso(Problem):
         return Start(np.full(p, ZERO), np.zeros(p), t, highest=True, solved=True)
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
-        size = np.abs(z)  # as it moves f
         coef = z * self._factor[:, None]
-        coef[size <= DUST * size.max(axis=0)] = 0.0
+        coef[self._dust(z, coef)] = 0.0
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit
         return Columns(lam, coef, b, np.array([b, b]), coef, lam)
+
+    def _dust(self, z: Floats, coef: Floats) -> Mask:
+        """Which coefficients are what round-off leaves of zeros: by how far they move f."""
+        size = np.abs(z)
+        return np.asarray(size <= DUST * size.max(axis=0))
 
     @cached_property
     def reading(self) -> Reading:

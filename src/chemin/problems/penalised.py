@@ -29,7 +29,7 @@ from ..kernels import BlockCoupling
 from .affine import MOVING, Affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
-from .machine import AT_PIN, DUST, TIED, Rows, best_constant, row_stairs, swept
+from .machine import AT_PIN, DUST, TIED, TOLD, Rows, best_constant, row_stairs, swept
 from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import Bounds, Edges, Term
 
@@ -240,8 +240,11 @@ class Penalised(Problem):
         (m, p), (first, second) = self.A.shape, self._values(t)
         coef = self._swept(z[:p] * (self.pull / second), second) / self.scale[:, None]
         low, high = (0.0 - self.column * g for g in (self.loss.slopes[-1], self.loss.slopes[0]))
-        # Multipliers vanish with lambda1, and the model does not: none is too small to count.
-        alpha = swept(z[p : p + m] * self.w_unit, np.zeros(len(t)), self.column, low, high)
+        # Multipliers vanish with lambda1, and the model does not: none is too small to count. What
+        # large coefficients make of one in the gap is their product.
+        large = np.abs(coef * self.scale[:, None]).max(axis=0, initial=1.0)
+        part, none = np.maximum(DUST / large, TOLD), np.zeros(len(t))
+        alpha = swept(z[p : p + m] * self.w_unit, none, self.column, low, high, part)
         b = z[p + m] * (self.pull / second) if self.rows.terms else np.zeros(len(t))
         interval = np.tile(b, (2, 1))
         if self.rows.terms:
@@ -252,15 +255,17 @@ class Penalised(Problem):
         return Columns(value, coef, b, interval, shown, *self._named(first, second))
 
     def _swept(self, moved: Floats, lambda2: Floats) -> Floats:
-        """Coefficients, by how far they move f, without the dust that round-off leaves of zeros.
+        """Coefficients, by how far they move f or, through R, correlations, without the dust that
+        round-off leaves of zeros.
 
         Along lambda1 a walk begins with all of them at their pins: a small model is one there, down
         to what walks leave of zeros in what it moves, margins or correlations.
         """
         endless, none = np.full(1, np.inf), np.full(moved.shape[1], NO_MODEL)
+        own = 1.0 / np.maximum(1.0, lambda2 * self._stiffness)
         if self.moves_first:
-            none = DUST / np.maximum(1.0, lambda2 * self._stiffness)
-        return swept(moved, none, _unit(moved), -endless, endless)
+            none = DUST * own
+        return swept(moved, none, np.minimum(own, _unit(moved)), -endless, endless)
 
     def _named(self, first: Floats, second: Floats) -> tuple[Floats, dict[str, Floats]]:
         """lambda_ of solutions, and the other parameters."""
