@@ -347,6 +347,8 @@ REGRESSIONS = {
         recipe(934, 5, 2, "collinear", 0.5, "outlier", "tiny", False, {}, stop=0),
         recipe(4148137786, 6, 4, "grid", 0.3, "of the points", "zeros and huge", False, {}, stop=0),
         recipe(2986086055, 7, 3, "twelve orders", 0.3, "outlier", "huge", True, {}, stop=0),
+        recipe(4208970248, 3, 4, "normal", 0.3, "binary", "zeros and huge", True, {},
+               standardize=True),
     ],
     l1_svc_path: [
         recipe(4102402114, 6, 3, "decimals", 0.7, "alternating", "whole", True, {}, lambda2=0.0,

@@ -39,6 +39,7 @@ ABOVE = 1.01  # times the largest correlation: no coefficient moves from there o
 # coefficients may be large there, and what they add to the gap is their product.
 PULL = 0.1
 NO_MODEL = 1e-10  # of a margin: where no coefficient moves f by more along lambda2, f = 0
+FAINT = 1e-9  # of a margin: jumps take coefficients so far beyond 0, see ASIDE
 UNSEEN = 1e-10  # part of its weight: a change of a multiplier that no certificate of its row sees
 CHUNK = 1024  # columns of R whose absolute values are formed at once
 
@@ -247,6 +248,7 @@ class Penalised(Problem):
         alpha = swept(z[p : p + m] * self.w_unit, none, self.column, low, high, part)
         b = z[p + m] * (self.pull / second) if self.rows.terms else np.zeros(len(t))
         interval = np.tile(b, (2, 1))
+        self._right_signs(coef, alpha, first, second)
         if self.rows.terms:
             self._balance_small(alpha, coef, first, second)
             self._settle(alpha, coef, b, interval)
@@ -274,6 +276,19 @@ class Penalised(Problem):
     def _near(self) -> Floats:
         """How near to a pin a multiplier counts as at it, for a unit of its weight."""
         return AT_PIN * np.minimum(self.column, self.w_unit) / self.column
+
+    def _right_signs(self, coef: Floats, alpha: Floats, lambda1: Floats, lambda2: Floats) -> None:
+        """Coefficients that move f by next to nothing, against what pulls them, become 0, in place.
+
+        Walks know where 0 is to their own precision. Beside a model that has just begun it counts.
+        """
+        faint = (coef != 0) & (np.abs(coef) <= FAINT / self.scale[:, None])
+        for k in np.flatnonzero(faint.any(axis=0)):
+            J, b = np.flatnonzero(faint[:, k]), coef[:, k]
+            v = self.A[:, J].T @ (self.side * alpha[:, k])
+            if self.R is not None:
+                v -= lambda2[k] * (self.R[J] @ b)
+            b[J[v * np.sign(b[J]) < -0.5 * lambda1[k]]] = 0.0
 
     def _balance_small(self, alpha: Floats, coef: Floats, lambda1: Floats, lambda2: Floats) -> None:
         """Multipliers that are far below the weights, to digits of their own, in place.
