@@ -364,7 +364,8 @@ class KernelMachine(Problem):
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
         own = np.minimum(unit[:, None], (self.weight * self.slope_unit).T).T
-        part = np.maximum(DUST * self.share(given), TOLD)
+        # Without a target f may be as small as its shortest rows.
+        part = TOLD if self.target == "none" else np.maximum(DUST * self.share(given), TOLD)
         alpha = swept(z[:n] * self.z_unit, part * own, own, low, high, part)
         free = self._tell(loss, alpha)
         coef = self._fold(alpha) / lam
