@@ -356,9 +356,7 @@ class Walk:
         return Trace.build(recorder, stair, z, system.stairs, trim=self.from_top, end=end)
 
 
-def _down_from_top(
-    walker: Any, recorder: Recorder, system: StaircaseSystem, reach: float
-) -> None:
+def _down_from_top(walker: Any, recorder: Recorder, system: StaircaseSystem, reach: float) -> None:
     """From a bound on the start to `reach` of the start itself, if there is one."""
     places: list[float] = []
     try:
