@@ -395,6 +395,13 @@ def inexact(
     ] + ([f"... {len(bad)} of {len(values)} values are not exact: {path!r}"] if len(bad) else [])
 
 
+def beside_breakpoints(path: Path) -> np.ndarray:
+    """Just above and just below every breakpoint, as near as numbers get."""
+    near = np.array([s * f * 10.0**-k for k in range(7, 16) for s in (1, -1) for f in (1, 3)])
+    knots = np.unique(path.breakpoints)
+    return within(path, np.outer(knots, 1.0 + near).ravel())
+
+
 def bottom(path: Path) -> float:
     """The lower end of what has been walked."""
     return min(path.start, path.stop)

@@ -18,7 +18,14 @@ import chemin
 from chemin import laplacian_svc_path, svc_path
 from chemin.engine.reference import Walker
 from chemin.kernels import RBF, GraphGram, graph_laplacian, neighbor_graph
-from contract import assert_ordered, assert_walked, between, random_values, walked_values
+from contract import (
+    assert_ordered,
+    assert_walked,
+    beside_breakpoints,
+    between,
+    random_values,
+    walked_values,
+)
 
 OPTIONS = {"gamma": 2.0, "lambda2": 0.01, "mu": 1.0}
 # Two moons fall into two components where their noise is small.
@@ -193,6 +200,23 @@ def test_exact_on_whole_sets(load_data, name, counts):
     """Oracle: the certificate. As many points as in the paper's tables, and all of the others."""
     X, y, options = real(name, load_data)
     assert_exact_both_ways(X, partly(y, counts), options, stop=None)
+
+
+@pytest.mark.parametrize("seed", [0, 15, 16, 25, 32, 37])
+def test_just_beside_breakpoints_on_the_way_to_zero(seed):
+    """Oracle: the certificate. Coefficients that jumps leave a little beyond 0 are not seen."""
+    rng = np.random.default_rng(seed)
+    side, a = rng.integers(0, 2, 22), rng.uniform(0, np.pi, 22)
+    arcs = [np.cos(a) + side, np.where(side, -1, 1) * np.sin(a) + side / 2]
+    X = np.column_stack(arcs) + 0.1 * rng.normal(size=(22, 2))
+    y = np.where(rng.random(22) < 0.3, -1, side)
+    y[[np.argmin(side), np.argmax(side)]] = 0, 1
+    options = {"gamma": 10.0, "lambda2": 1.0, "rho": 1.0, "n_neighbors": 7}
+    path = laplacian_svc_path(X, y, kernel="rbf", stop=0, **options)
+    assert path.complete
+    values = beside_breakpoints(path)
+    proof = path.certificate(values[values > 0])
+    assert proof.exact.all(), proof
 
 
 def test_duplicated_points():

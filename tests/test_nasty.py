@@ -21,11 +21,19 @@ from chemin import (
     nu_svr_path,
     quadratic_svc_path,
     quadratic_svr_path,
+    quantile_path,
     svc_path,
     svr_path,
 )
 from chemin.engine.blocked import BlockWalker
-from contract import CASES, MORE, ROUND_OFF, assert_walked, partly_labelled
+from contract import (
+    CASES,
+    MORE,
+    ROUND_OFF,
+    assert_walked,
+    beside_breakpoints,
+    partly_labelled,
+)
 
 SHARE = 150  # of each problem in `make test`
 STRESS = int(os.environ.get("CHEMIN_EXAMPLES", 5000))  # in `make stress`, of each problem
@@ -287,6 +295,8 @@ REGRESSIONS = {
         recipe(546897081, 5, 3, "decimals", 0.0, "outlier", "twelve orders", True,
                {"kernel": "poly", "gamma": 1.0, "degree": 3, "coef0": 1.0}, along="nu",
                lambda_=0.01),
+        recipe(3712073953, 12, 1, "twelve orders", 0.7, "ties", "twelve orders", False, rbf(0.1),
+               nu=0.83),
     ],
     quadratic_svc_path: [
         recipe(2905040634, 5, 3, "twelve orders", 0.0, "by sign", "twelve orders", False, POLY),
@@ -337,6 +347,8 @@ REGRESSIONS = {
         recipe(934, 5, 2, "collinear", 0.5, "outlier", "tiny", False, {}, stop=0),
         recipe(4148137786, 6, 4, "grid", 0.3, "of the points", "zeros and huge", False, {}, stop=0),
         recipe(2986086055, 7, 3, "twelve orders", 0.3, "outlier", "huge", True, {}, stop=0),
+        recipe(4208970248, 3, 4, "normal", 0.3, "binary", "zeros and huge", True, {},
+               standardize=True),
     ],
     l1_svc_path: [
         recipe(4102402114, 6, 3, "decimals", 0.7, "alternating", "whole", True, {}, lambda2=0.0,
@@ -455,6 +467,84 @@ def test_a_small_nu_hides_nothing(recipe):
     path = recipe.walk(partial(nu_svr_path, along="nu", lambda_=0.01))
     assert path.complete, path.reason
     assert_walked(path)
+
+
+# A multiplier that is a part of 1e-13 of the largest takes away a loss that counts where the
+# objective is a part of 1e-9 of all losses, or where coefficients are thousands of margins; a
+# coefficient that moves f by as little moves correlations, or is most of the norm.
+# fmt: off
+TAKEN_FOR_ZERO = [
+    ("one-class in nu", [], recipe(3008825995, 9, 4, "decimals", 0.3, "ties", "twelve orders", True,
+                                   rbf(10.0))),
+    ("nu-svr in nu", [], recipe(1960991498, 13, 3, "symmetric", 0.0, "ties", "zeros and huge",
+                                False, rbf(0.1), lambda_=0.01)),
+    ("nu-svr in nu", [], recipe(4114935108, 4, 3, "symmetric", 0.3, "ties", "huge", False,
+                                rbf(100.0), lambda_=0.01)),
+    ("nu-svr in nu", [], recipe(2554767810, 12, 4, "constant feature", 0.7, "normal", "zeros",
+                                False, POLY, lambda_=1.0)),
+    ("nu-svr in nu", [("lambda", 3.2724636536486436e-06)],
+     recipe(2984774408, 15, 4, "constant feature", 0.0, "binary", "twelve orders", True, rbf(1.0),
+            lambda_=1.0)),
+    ("nu-svr in lambda", [], recipe(3688796584, 7, 3, "binary", 0.3, "of the points",
+                                    "twelve orders", True, POLY, nu=0.01)),
+    ("nu-svr in lambda", [("nu", 2952.792378892934)],
+     recipe(3496603211, 11, 1, "twelve orders", 0.7, "ties", "twelve orders", True, rbf(0.1),
+            nu=0.1)),
+    ("laplacian svc in lambda2", [],
+     recipe(2294274803, 6, 2, "constant feature", 0.7, "by sign", "none", False, POLY, lambda1=0.1,
+            rho=100.0)),
+    ("laplacian svc in lambda1", [],
+     recipe(159507057, 11, 1, "twelve orders", 0.0, "by sign", "huge", True, rbf(0.01),
+            lambda2=1.0, rho=1.0, stop=0)),
+    ("adaptive ridge in mu", [], recipe(846367803, 13, 2, "twelve orders", 0.7, "ties", "huge",
+                                        True, {}, stop=0)),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    "name, turns, recipe", TAKEN_FOR_ZERO, ids=[str(r.seed) for _, _, r in TAKEN_FOR_ZERO]
+)
+def test_just_beside_breakpoints(name, turns, recipe):
+    """Oracle: the certificate. Nothing is taken for zero, or for a pin, that a gap can see."""
+    path = recipe.walk(next(case for case in CASES + MORE if case.name == name))
+    for parameter, at in turns:
+        path = path.turn(parameter, at=at)
+    assert path.complete
+    proof = path.certificate(beside_breakpoints(path))
+    assert proof.exact.all(), proof
+
+
+# Copies with both labels or with opposite targets take each other's multipliers away.
+# fmt: off
+AT_REST = [
+    (svc_path, recipe(381857516, 12, 3, "constant feature", 0.7, "unbalanced", "none", True,
+                      LINEAR)),
+    (svc_path, recipe(3597987488, 3, 1, "binary", 0.3, "by sign", "none", True, rbf(0.01))),
+    (svr_path, recipe(1858283947, 9, 4, "binary", 0.7, "binary", "zeros", True, rbf(10.0),
+                      epsilon=0.0)),
+    (svr_path, recipe(3984720581, 11, 1, "grid", 0.7, "binary", "none", False, rbf(0.01),
+                      epsilon=0.0)),
+    (nu_svr_path, recipe(747607843, 10, 2, "grid", 0.3, "binary", "zeros", True, rbf(1.0),
+                         nu=0.1)),
+    (quantile_path, recipe(604741936, 2, 3, "collinear", 0.0, "binary", "zeros", False, rbf(1.0),
+                           tau=0.3)),
+    (quadratic_svc_path, recipe(3225384192, 2, 3, "symmetric", 0.7, "unbalanced", "none", False,
+                                rbf(100.0))),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    "function, recipe", AT_REST, ids=[f"{f.__name__}-{r.seed}" for f, r in AT_REST]
+)
+def test_where_nothing_ever_happens_a_path_is_complete(function, recipe):
+    """Oracle: f is the same constant at a hundred times the start and at its hundredth."""
+    path, X = recipe.walk(function), recipe.data()[0]
+    assert path.complete and path.n_events == 0, path
+    assert_walked(path)
+    f = path.decision_function(X, np.geomspace(1e-2, 1e2, 5) * path.start)
+    np.testing.assert_allclose(f, f[0, 0], atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", [522, 3365, 4833])

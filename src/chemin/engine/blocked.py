@@ -318,9 +318,8 @@ class BlockWalker:
                 self.recorder.event(self.t, int(k), j, j + side)
                 self.passed += 1
         self.stair, self.z = mender.stair, mender.z
-        # Where the reference has made its last step, its core stands elsewhere.
-        same = np.array_equal(mender.core.stairs, mender.stair)
-        self.inverse = mender.core.inverse() if same else None
+        if np.array_equal(mender.core.stairs, mender.stair):  # not where the reference has arrived
+            self.inverse = mender.core.inverse()
         self.enter(way)
         return True
 

@@ -341,7 +341,7 @@ class Walk:
             walker.guard, walker.carried_from = True, self.begun
             with Progress(t_stop, self.verbose > 0) as walker.progress:
                 if self.stop is None and self.from_top:
-                    _down_from_top(walker, recorder, self.reach)
+                    _down_from_top(walker, recorder, system, self.reach)
                 else:
                     walker.walk(t_stop)
             end = Reason.STOP()
@@ -354,13 +354,28 @@ class Walk:
         return Trace.build(recorder, stair, z, system.stairs, trim=self.from_top, end=end)
 
 
-def _down_from_top(walker: Any, recorder: Recorder, reach: float) -> None:
+def _down_from_top(walker: Any, recorder: Recorder, system: StaircaseSystem, reach: float) -> None:
     """From a bound on the start to `reach` of the start itself, if there is one."""
     places: list[float] = []
-    while recorder.top is None and len(places) < GLANCES:
-        walker.walk(GLANCE * walker.t)
-        places.append(walker.t)
+    try:
+        while recorder.top is None and len(places) < GLANCES:
+            walker.walk(GLANCE * walker.t)
+            places.append(walker.t)
+    except WalkEnd:  # nothing, down to where double precision is blind
+        if recorder.top is not None or len(places) < SHOWN or not _at_rest(system, walker.z):
+            raise
     if recorder.top is None:
         recorder.forget_below(places[SHOWN - 1])
     elif reach * recorder.top < walker.t:
         walker.walk(reach * recorder.top)
+
+
+def _at_rest(system: StaircaseSystem, z: Floats) -> bool:
+    """Whether multipliers add nothing to any residual, but for round-off and for what unpenalised
+    variables take up: then nothing happens further down, however far that is.
+    """
+    coupling, held = system.coupling, np.where(system.boxed, z, 0.0)
+    n, border = coupling.n_rows, coupling.border
+    added, terms = coupling.dot(held)[:n], coupling.magnitude(held)[:n]
+    taken_up = border @ np.linalg.lstsq(border, added, rcond=None)[0]
+    return bool(np.all(np.abs(added - taken_up) <= ROUNDING * terms.max(initial=0.0)))

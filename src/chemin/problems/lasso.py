@@ -180,12 +180,16 @@ class Lasso(Problem):
         return Start(np.full(p, ZERO), np.zeros(p), t, highest=True, solved=True)
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
-        size = np.abs(z)  # as it moves f
         coef = z * self._factor[:, None]
-        coef[size <= DUST * size.max(axis=0)] = 0.0
+        coef[self._dust(z, coef)] = 0.0
         b = self.y_mean - self.x_mean @ coef
         lam = t * self.unit
         return Columns(lam, coef, b, np.array([b, b]), coef, lam)
+
+    def _dust(self, z: Floats, coef: Floats) -> Mask:
+        """Which coefficients are what round-off leaves of zeros: by how far they move f."""
+        size = np.abs(z)
+        return np.asarray(size <= DUST * size.max(axis=0))
 
     @cached_property
     def reading(self) -> Reading:
@@ -275,9 +279,12 @@ class Lasso(Problem):
         if c.alpha is not c.coef:
             tied = np.abs(c.alpha - c.coef) / np.maximum(np.abs(c.coef).max(axis=0), TINY)
             violation = np.maximum(violation, tied.max(axis=0))
-        gap = (self.price[:, None] * c.lambda_ * size - c.coef * pull).sum(axis=0)
         terms, of_sum = self._terms(size, unit)
         floor = EPS * terms
+        short = np.abs(self.price[:, None] * c.lambda_ - np.sign(c.coef) * pull)
+        # Large coefficients make much of round-off in their correlations: it does not count.
+        short[short <= np.outer(unit, FLOORS * floor)] = 0.0
+        gap = np.sum(size * short, axis=0)
         if self.intercept:
             total, of_sum = float(self.root @ self.root), np.maximum(of_sum, TINY)
             # What has cancelled in the intercept is not known better than to its round-off.

@@ -38,7 +38,8 @@ from .terms import SLACK, Bounds, Edges, Term
 AT_PIN = 1e-12
 TOLD = 4 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
-# walks tell a multiplier from its bounds by.
+# walks tell a multiplier from its bounds by. Where the objective is but a share of all losses it is
+# as much less, for a loss that a multiplier takes away counts as much more; down to TOLD.
 DUST = 1e-12
 SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as small as nu squared
 # A start with nothing above it is known in closed form. It is taken where no other kink lies nearer
@@ -363,7 +364,9 @@ class KernelMachine(Problem):
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
         own = np.minimum(unit[:, None], (self.weight * self.slope_unit).T).T
-        alpha = swept(z[:n] * self.z_unit, DUST * own, own, low, high)
+        # Without a target f may be as small as its shortest rows.
+        part = TOLD if self.target == "none" else np.maximum(DUST * self.share(given), TOLD)
+        alpha = swept(z[:n] * self.z_unit, part * own, own, low, high, part)
         free = self._tell(loss, alpha)
         coef = self._fold(alpha) / lam
         c = z[n:] * (self.scale * self.z_unit / lam) + self._zero[:, None]
@@ -396,14 +399,16 @@ class KernelMachine(Problem):
         return ((AT_PIN * own + TOLD * beside[:, None]) / self.weight.T).T
 
     def _tell(self, loss: Loss, alpha: Floats) -> Any:
-        """Which rows are free. Where none is, the terms are what rows at pins ask for: there those
-        that only the round-off of the largest multiplier keeps from a pin are put at it, in place.
+        """Which rows are free. Where none of an edge is, terms are what rows at pins ask for: there
+        those that only the round-off of the largest multiplier keeps from a pin are put at it, in
+        place.
         """
         a, near = alpha / self.weight, self._near(alpha)
         free = loss.free(a, near)
         hidden = near > 2 * AT_PIN * self.slope_unit  # mostly the round-off of larger multipliers
         if self.rows.terms and hidden.any():
-            hidden &= ~free.any(axis=0)
+            edges = self._edges_of(np.arange(len(self.rows.terms)))
+            hidden &= ~edges.fixed(free)[edges.patterns[1]]
             for slope in loss.slopes:
                 pin = np.broadcast_to(0.0 - slope * self.weight, alpha.shape)
                 np.copyto(alpha, pin, where=hidden & (np.abs(a + slope) <= near))
@@ -817,7 +822,9 @@ def _term_stairs(term: Term) -> Staircases:
     return endless_tread()
 
 
-def swept(alpha: Floats, none: Floats, own: Floats, low: Floats, high: Floats) -> Floats:
+def swept(
+    alpha: Floats, none: Floats, own: Floats, low: Floats, high: Floats, part: Any = DUST
+) -> Floats:
     """Multipliers between their outer pins, without the dust that round-off leaves of zeros.
 
     Where none of them exceeds `none`, there is no model. `own` measures each of them: beside much
@@ -825,7 +832,7 @@ def swept(alpha: Floats, none: Floats, own: Floats, low: Floats, high: Floats) -
     """
     size = np.abs(alpha)
     largest = size.max(axis=0, initial=0.0)
-    dust = DUST * np.minimum(own, largest)
+    dust = part * np.minimum(own, largest)
     np.copyto(dust, none, where=np.all(size <= none, axis=0))
     out = np.clip(alpha, low, high)
     np.copyto(out, np.clip(0.0, low, high), where=size <= dust)

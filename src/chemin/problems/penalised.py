@@ -29,7 +29,7 @@ from ..kernels import BlockCoupling
 from .affine import MOVING, Affine
 from .base import Columns, Problem, Reading, Start, Turned
 from .loss import Loss
-from .machine import AT_PIN, DUST, TIED, Rows, best_constant, row_stairs, swept
+from .machine import AT_PIN, DUST, TIED, TOLD, Rows, best_constant, row_stairs, swept
 from .staircase import Floats, Ints, Staircases, StaircaseSystem, endless_tread
 from .terms import Bounds, Edges, Term
 
@@ -39,6 +39,7 @@ ABOVE = 1.01  # times the largest correlation: no coefficient moves from there o
 # coefficients may be large there, and what they add to the gap is their product.
 PULL = 0.1
 NO_MODEL = 1e-10  # of a margin: where no coefficient moves f by more along lambda2, f = 0
+FAINT = 1e-9  # of a margin: jumps take coefficients so far beyond 0, see ASIDE
 UNSEEN = 1e-10  # part of its weight: a change of a multiplier that no certificate of its row sees
 CHUNK = 1024  # columns of R whose absolute values are formed at once
 
@@ -240,10 +241,14 @@ class Penalised(Problem):
         (m, p), (first, second) = self.A.shape, self._values(t)
         coef = self._swept(z[:p] * (self.pull / second), second) / self.scale[:, None]
         low, high = (0.0 - self.column * g for g in (self.loss.slopes[-1], self.loss.slopes[0]))
-        # Multipliers vanish with lambda1, and the model does not: none is too small to count.
-        alpha = swept(z[p : p + m] * self.w_unit, np.zeros(len(t)), self.column, low, high)
+        # Multipliers vanish with lambda1, and the model does not: none is too small to count. What
+        # large coefficients make of one in the gap is their product.
+        large = np.abs(coef * self.scale[:, None]).max(axis=0, initial=1.0)
+        part, none = np.maximum(DUST / large, TOLD), np.zeros(len(t))
+        alpha = swept(z[p : p + m] * self.w_unit, none, self.column, low, high, part)
         b = z[p + m] * (self.pull / second) if self.rows.terms else np.zeros(len(t))
         interval = np.tile(b, (2, 1))
+        self._right_signs(coef, alpha, first, second)
         if self.rows.terms:
             self._balance_small(alpha, coef, first, second)
             self._settle(alpha, coef, b, interval)
@@ -252,15 +257,17 @@ class Penalised(Problem):
         return Columns(value, coef, b, interval, shown, *self._named(first, second))
 
     def _swept(self, moved: Floats, lambda2: Floats) -> Floats:
-        """Coefficients, by how far they move f, without the dust that round-off leaves of zeros.
+        """Coefficients, by how far they move f or, through R, correlations, without the dust that
+        round-off leaves of zeros.
 
         Along lambda1 a walk begins with all of them at their pins: a small model is one there, down
         to what walks leave of zeros in what it moves, margins or correlations.
         """
         endless, none = np.full(1, np.inf), np.full(moved.shape[1], NO_MODEL)
+        own = 1.0 / np.maximum(1.0, lambda2 * self._stiffness)
         if self.moves_first:
-            none = DUST / np.maximum(1.0, lambda2 * self._stiffness)
-        return swept(moved, none, _unit(moved), -endless, endless)
+            none = DUST * own
+        return swept(moved, none, np.minimum(own, _unit(moved)), -endless, endless)
 
     def _named(self, first: Floats, second: Floats) -> tuple[Floats, dict[str, Floats]]:
         """lambda_ of solutions, and the other parameters."""
@@ -269,6 +276,19 @@ class Penalised(Problem):
     def _near(self) -> Floats:
         """How near to a pin a multiplier counts as at it, for a unit of its weight."""
         return AT_PIN * np.minimum(self.column, self.w_unit) / self.column
+
+    def _right_signs(self, coef: Floats, alpha: Floats, lambda1: Floats, lambda2: Floats) -> None:
+        """Coefficients that move f by next to nothing, against what pulls them, become 0, in place.
+
+        Walks know where 0 is to their own precision. Beside a model that has just begun it counts.
+        """
+        faint = (coef != 0) & (np.abs(coef) <= FAINT / self.scale[:, None])
+        for k in np.flatnonzero(faint.any(axis=0)):
+            J, b = np.flatnonzero(faint[:, k]), coef[:, k]
+            v = self.A[:, J].T @ (self.side * alpha[:, k])
+            if self.R is not None:
+                v -= lambda2[k] * (self.R[J] @ b)
+            b[J[v * np.sign(b[J]) < -0.5 * lambda1[k]]] = 0.0
 
     def _balance_small(self, alpha: Floats, coef: Floats, lambda1: Floats, lambda2: Floats) -> None:
         """Multipliers that are far below the weights, to digits of their own, in place.
