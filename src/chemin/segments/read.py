@@ -72,9 +72,15 @@ def segments(
     reading = problem.reading
     # One column more, at which every k(x_i, x) is 0: the intercept alone, as it was traced.
     phi = np.zeros((len(reading.row), cross.shape[1] + 1))
-    np.multiply(reading.factor[:, None], cross[reading.row], out=phi[:, :-1])
-    phi += reading.level[:, None]
-    largest = np.abs(cross).max(axis=0, initial=0.0)
+    n = len(cross)
+    if np.array_equal(reading.row[:n], np.arange(n)) and not reading.factor[n:].any():
+        np.multiply(reading.factor[:n, None], cross, out=phi[:n, :-1])
+    else:
+        np.multiply(reading.factor[:, None], cross[reading.row], out=phi[:, :-1])
+    raised = np.flatnonzero(reading.level)
+    phi[raised] += reading.level[raised, None]
+    least, most = (extreme(cross, axis=0, initial=0.0) for extreme in (np.min, np.max))
+    largest = np.maximum(-least, most)
     reader = _Reader(problem, trace, phi, terms, largest, rest)
     if above and reading.inverse:
         yield reader.top()
@@ -156,12 +162,15 @@ class _Reader:
         """t at u."""
         return (1.0 / u if self.reading.inverse else u) / self.problem.unit
 
-    def read(self, image: Floats, t: Floats) -> Floats:
+    def read(self, image: Floats, t: Floats, out: Floats | None = None) -> Floats:
         """f, the traced intercept in the last column."""
         if self.reading.inverse:
             # At t = 0 f is a limit, and `block` takes it from the other end.
-            image = image / np.where(t > 0, t * self.problem.unit, np.inf)[:, None]
-        return image + self.reading.shift
+            pace = np.where(t > 0, t * self.problem.unit, np.inf)[:, None]
+            image = np.divide(image, pace, out=out)
+        if self.reading.shift or image is not out:
+            image = np.add(image, self.reading.shift, out=out)
+        return image
 
     def rounded(self, f: Floats, z_sum: Floats | float, u: Floats) -> Floats:
         """f without the traced intercept, 0 where it is not told from 0.
@@ -225,7 +234,9 @@ class _Reader:
             u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
             g = f[:, :-1]
             if self.straight and self.terms.roundings:
-                g = self.rounded(f, self._sums(image), self.scale(np.append(t0[:1], end)))
+                u = self.scale(np.append(t0[:1], end))
+                if not self.terms.tell(g, self._coef_sum(self._most(image), u.max()), self.largest):
+                    g = self.rounded(f, self._sums(image), u)
             f0, f1 = (g[:-1], g[1:]) if keep.all() else (g[:-1][keep], g[1:][keep])
             if self.bend is None:
                 yield Straight(u0, u1, f0, f1)
@@ -241,10 +252,14 @@ class _Reader:
         rest = self.size @ np.abs(image.z) - size @ np.abs(image.z[moved])
         return np.asarray(np.abs(image.z[moved] + image.so_far) @ size + rest)
 
+    def _most(self, image: Image) -> float:
+        """No less than any of `_sums`."""
+        return float(self.size @ np.abs(image.z) + self.size.max() * image.far)
+
     def _ends(self, image: Image, t0: Floats, t1: Floats) -> tuple[Floats, Floats]:
         """f before, between and after straight moves, and where they end."""
         t = np.append(t0[:1], t1)
-        f = self.read(image.ends, t)
+        f = self.read(image.ends, t, out=image.ends if self.straight else None)
         if t[-1] < self.rest:  # what moves there is round-off of a small z
             above = np.flatnonzero(t >= self.rest)
             self.still = f[above[-1]].copy() if len(above) else self.still
