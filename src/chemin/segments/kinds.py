@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import chebyshev
+from ._ends import positive
 from .parts import Parts, bends
 
 Floats = NDArray[np.float64]
@@ -67,6 +68,7 @@ class Sides(NamedTuple):
     piece: Ints  # (e,) where it changes inside a piece, once a point
     point: Ints  # (e,) whose
     u: Floats  # (e,) and where in it
+    zero: bool  # whether f = 0 anywhere, or may be
 
 
 class Segments(ABC):
@@ -150,7 +152,7 @@ class Segments(ABC):
         j, s0, s1 = self.cut([np.zeros(1)])
         u0, u1 = np.sort([self.u(j, s0), self.u(j, s1)], axis=0)
         up, none = self.at(j, 0.5 * (s0 + s1)) > 0, np.empty(0, np.intp)
-        return Sides(u0, u1, up, up, none, none, np.empty(0))
+        return Sides(u0, u1, up, up, none, none, np.empty(0), True)
 
     def vanishes(self, j: Ints) -> Bools:
         """Points at which f = 0 on all of one of these segments: shape (m,)."""
@@ -255,16 +257,17 @@ class Straight(Segments):
 
     def sides(self) -> Sides:
         """From the ends: on most segments f passes 0 nowhere."""
-        first, last, back = self.f0 > 0, self.f1 > 0, self.u0 > self.u1
-        j, i = np.divmod(np.flatnonzero(first != last), first.shape[1])
+        first, last, found, zero = positive(self.f0, self.f1)
+        back = self.u0 > self.u1
+        j, i = np.divmod(found, first.shape[1])
         f0 = self.f0[j, i]
         u = self.u(j, f0 / (f0 - self.f1[j, i]))
         if not back.any():
-            return Sides(self.u0, self.u1, first, last, j, i, u)
+            return Sides(self.u0, self.u1, first, last, j, i, u, zero)
         turned = back[:, None]
         ends = np.sort([self.u0, self.u1], axis=0)
         low, high = np.where(turned, last, first), np.where(turned, first, last)
-        return Sides(*ends, low, high, j, i, u)
+        return Sides(*ends, low, high, j, i, u, zero)
 
     def vanishes(self, j: Ints) -> Bools:
         """At both ends of one of these segments."""

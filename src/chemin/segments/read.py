@@ -82,11 +82,11 @@ def segments(
     least, most = (extreme(cross, axis=0, initial=0.0) for extreme in (np.min, np.max))
     largest = np.maximum(-least, most)
     reader = _Reader(problem, trace, phi, terms, largest, rest)
+    reader.find_open(top=above and reading.inverse)
     if above and reading.inverse:
         yield reader.top()
     elif above:
         yield from reader.step_up(cross, common)
-    reader.find_open()
     for image in trace.images(phi):
         yield from reader.block(image)
     yield from reader.cuts()
@@ -121,28 +121,47 @@ class _Reader:
             self.suspect &= trace.moves.still(multiplier, AT_PIN)
         # Moves on which several intercepts are optimal; solutions inside them; f at their ends.
         self.is_open = np.zeros(len(trace.t0), bool)
+        self.above: Columns | None = None
         self.inner: list[tuple[Ints, Columns, Floats]] = []
         self.at_ends: list[Floats] = []
 
-    def find_open(self) -> None:
-        """Tell the moves with an interval of intercepts, and keep the solutions inside them.
+    def find_open(self, top: bool) -> None:
+        """Tell the moves with an interval of intercepts, and keep the solutions inside them; with
+        `top` those above the start, too.
 
         The interval is as wide as a minimum less a maximum of affine functions of u: a concave
         function, so that it is open all along a move or nowhere inside it.
         """
-        suspects = np.flatnonzero(self.suspect)
-        for k in range(0, len(suspects), TOGETHER):
+        suspects, k, n = np.flatnonzero(self.suspect), 0, len(self.trace.z_start)
+        top = top and not self.problem.one_intercept
+        while k < len(suspects) or top:
             moves = suspects[k : k + TOGETHER]
             t0, t1 = self.trace.t0[moves], self.trace.t1[moves]
             t = self._inner(self._u_ends(moves))
-            z = self.trace.within(moves, (t - t0[:, None]) / (t1 - t0)[:, None])
-            inner = self.problem.columns(z, t.ravel())
+            z = np.empty((n, 0))
+            if len(moves):
+                z = self.trace.within(moves, (t - t0[:, None]) / (t1 - t0)[:, None])
+            inner = self._columns(z, t, top)
+            if top:
+                above = np.arange(len(INNER))
+                self.above, top = inner.some(above), False
+                inner = inner.some(np.arange(len(INNER), len(inner.value)))
             is_open = (inner.interval[0] < inner.interval[1]).reshape(t.shape).all(axis=1)
             self.is_open[moves] = is_open
             if is_open.any():
                 columns = np.flatnonzero(np.repeat(is_open, len(INNER)))
                 z_sums = (self.size @ np.abs(z[:, columns])).reshape(-1, len(INNER)).max(axis=1)
                 self.inner.append((moves[is_open], inner.some(columns), z_sums))
+            k += TOGETHER
+
+    def _columns(self, z: Floats, t: Floats, top: bool) -> Columns:
+        """Solutions inside moves, and above the start before them: one product for all of them."""
+        t = t.ravel()
+        if top:
+            start = self._inner(self.scale(np.array([[np.inf, self.trace.t0[0]]])))[0]
+            z = np.hstack([np.tile(self.trace.z_start[:, None], len(INNER)), z])
+            t = np.append(start, t)
+        return self.problem.columns(z, t)
 
     def _u_ends(self, moves: Ints) -> Floats:
         """u at the ends of moves; on the way to t = 0 f stands still, and half of it tells all."""
@@ -192,11 +211,10 @@ class _Reader:
         rate = trace.way * (trace.before @ self.phi) / self.problem.unit
         f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
         z_sum = float(self.size @ np.abs(trace.z_start))
-        if not self.problem.one_intercept:
-            u = self.scale(np.array([np.inf, trace.t0[0]]))
-            inner = self._columns(np.tile(trace.z_start[:, None], len(INNER)), u[None])
-            if np.all(inner.interval[0] < inner.interval[1]):
-                return self._cut(u[None], inner, np.array([z_sum]), np.array([[f0, f1]]))
+        inner = self.above
+        if inner is not None and np.all(inner.interval[0] < inner.interval[1]):
+            u = self.scale(np.array([[np.inf, trace.t0[0]]]))
+            return self._cut(u, inner, np.array([z_sum]), np.array([[f0, f1]]))
         u0, u1 = np.zeros(1), self.scale(trace.t0[:1])
         return Straight(
             u0, u1, self.rounded(f0[None], z_sum, u0), self.rounded(f1[None], z_sum, u1)
@@ -312,9 +330,6 @@ class _Reader:
         """t at INNER of moves, given by their ends."""
         return self.unscale(u[:, :1] + INNER * (u[:, 1:] - u[:, :1]))
 
-    def _columns(self, z: Floats, u: Floats) -> Columns:
-        return self.problem.columns(z, self._inner(u).ravel())
-
     def _cut(self, u: Floats, inner: Columns, z_sums: Floats, f: Floats) -> Straight:
         """Moves with an open interval, cut where another point bounds the intercept.
 
@@ -343,10 +358,14 @@ def _line(ends: Floats, s: Floats) -> Floats:
 
 
 def _drawn_out(inner: Floats) -> Floats:
-    """Lines through values at INNER, by their values at 0 and 1; those at -inf are left out."""
+    """Lines through values at INNER, by their values at 0 and 1; those at -inf are left out, and
+    those that lie below another everywhere.
+    """
     inner = inner[np.isfinite(inner[:, 0])]
     slope = (inner[:, 1] - inner[:, 0]) / (INNER[1] - INNER[0])
-    return np.column_stack([inner[:, 0] - INNER[0] * slope, inner[:, 1] + INNER[0] * slope])
+    first, last = inner[:, 0] - INNER[0] * slope, inner[:, 1] + INNER[0] * slope
+    some = np.maximum(first, last) >= np.minimum(first, last).max()
+    return np.column_stack([first[some], last[some]])
 
 
 def _kinks(ends: Floats) -> list[float]:

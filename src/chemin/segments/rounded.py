@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._ends import least_size
+
 Floats = NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -62,7 +64,7 @@ class Terms:
         if not f.size:
             return True
         most = self.roundings * EPS * np.max(self._size(np.max(coef_sum), np.max(largest)))
-        return bool(np.abs(f).min() > most)
+        return bool(least_size(np.atleast_2d(f)) > most)
 
     def noise(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
         """What one evaluation of f is off by."""

@@ -89,11 +89,13 @@ def signs(blocks: Iterable[Segments], u_start: float, m: int) -> Signs:
     """The sign of f at m points over a path, which starts at `u_start`."""
     found, undecided = [], np.zeros(m, bool)
     for block in blocks:
-        found.append(block.sides())
-        undecided |= _vanishes(block, u_start)
+        found.append(sides := block.sides())
+        if sides.zero:
+            undecided |= _vanishes(block, u_start)
     begin = np.cumsum([0, *(len(sides.u0) for sides in found)])
     inside = np.concatenate([sides.piece + at for at, sides in zip(begin, found)])
-    u0, u1, first, last, _, point, u = (np.concatenate(column) for column in zip(*found))
+    every = list(zip(*found))[:-1]
+    u0, u1, first, last, _, point, u = (np.concatenate(column) for column in every)
     order = np.argsort(u0, kind="stable")
     order = order[(u0 < u1)[order]]  # others are told apart by the parameter alone
     place = np.full(len(u0), -1)
