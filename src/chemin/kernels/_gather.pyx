@@ -67,3 +67,19 @@ def extremes(const double[:, ::1] K):
             for i in range(K.shape[0]):
                 look(&K[i, 0], K.shape[1], &least, &most)
     return least, most
+
+
+def mirror(double[:, :] K):
+    """Make a square matrix symmetric, in place: what lies below the diagonal is copied above it.
+
+    By tiles of 32 rows and columns: they stay in the cache.
+    """
+    cdef Py_ssize_t i, j, a, b, end, last, n = K.shape[0]
+    with nogil:
+        for a in range(0, n, 32):
+            end = a + 32 if a + 32 < n else n
+            for b in range(0, a + 1, 32):
+                for i in range(a, end):
+                    last = b + 32 if b + 32 < i else i
+                    for j in range(b, last):
+                        K[j, i] = K[i, j]
