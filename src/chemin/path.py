@@ -1030,7 +1030,9 @@ def gram_of(data: Data, kernel: Kernel, matrix: Floats | DenseGram | None = None
     used = data.used
     all_used = len(used) == len(data.weight)
     if data.laplacian is not None:
-        return GraphGram(kernel.gram(data.X) if matrix is None else matrix, data.laplacian)
+        whole = as_gram(kernel.gram(data.X) if matrix is None else matrix)
+        assert isinstance(whole, DenseGram)
+        return GraphGram(whole.matrix, data.laplacian)
     Z = None if matrix is not None else kernel.sparse_factor(data.X)
     if Z is not None:
         return SparseGram(Z if all_used else Z[used])

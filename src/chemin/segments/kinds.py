@@ -265,9 +265,9 @@ class Straight(Segments):
         if not back.any():
             return Sides(self.u0, self.u1, first, last, j, i, u, zero)
         turned = back[:, None]
-        ends = np.sort([self.u0, self.u1], axis=0)
+        u0, u1 = np.sort([self.u0, self.u1], axis=0)
         low, high = np.where(turned, last, first), np.where(turned, first, last)
-        return Sides(*ends, low, high, j, i, u, zero)
+        return Sides(u0, u1, low, high, j, i, u, zero)
 
     def vanishes(self, j: Ints) -> Bools:
         """At both ends of one of these segments."""

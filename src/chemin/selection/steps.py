@@ -68,8 +68,7 @@ def _running(start: NDArray[np.bool_], point: Ints, wrong: Any, omega: Floats) -
 
 @dataclass(frozen=True)
 class Signs:
-    """Whether f > 0 at each point: at the first u, and every change, of each point in their order.
-    """
+    """Whether f > 0 at each point: at the first u, and every change, point after point."""
 
     first: NDArray[np.bool_]  # (m,)
     u: Floats  # (e,)
