@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from chemin.kernels._gather import extremes, mirror
 
 from chemin.kernels import RBF, DenseGram, gathered
 from chemin.kernels._blocks import all_differ
-from chemin.kernels._gather import extremes, mirror
 
 RNG = np.random.default_rng(0)
 K = RNG.normal(size=(70, 70))

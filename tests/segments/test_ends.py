@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
 from chemin.engine._cumulate import cumulated
-from chemin.segments import Straight
 from chemin.segments._ends import least_size, positive
+
+from chemin.segments import Straight
 from chemin.selection.steps import signs
 
 
