@@ -35,6 +35,7 @@ from .kernels import (
     Linear,
     LowRankGram,
     SparseGram,
+    as_gram,
     exact_sum,
     parted,
 )
@@ -1024,20 +1025,22 @@ def make_problem(
     return make(K, y[data.used], w[data.used], **spec)
 
 
-def gram_of(data: Data, kernel: Kernel, matrix: Floats | None = None) -> Gram:
+def gram_of(data: Data, kernel: Kernel, matrix: Floats | DenseGram | None = None) -> Gram:
     """The kernel matrix of the rows that take part; `matrix`: that of all rows, if it is known."""
     used = data.used
     all_used = len(used) == len(data.weight)
     if data.laplacian is not None:
-        return GraphGram(kernel.gram(data.X) if matrix is None else matrix, data.laplacian)
+        whole = as_gram(kernel.gram(data.X) if matrix is None else matrix)
+        assert isinstance(whole, DenseGram)
+        return GraphGram(whole.matrix, data.laplacian)
     Z = None if matrix is not None else kernel.sparse_factor(data.X)
     if Z is not None:
         return SparseGram(Z if all_used else Z[used])
     Z = None if matrix is not None else kernel.factor(data.X)
     if Z is not None:
         return LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
-    K = kernel.gram(data.X) if matrix is None else matrix
-    return DenseGram(K if all_used else K[used].take(used, axis=1))  # half the time of np.ix_
+    K = as_gram(kernel.gram(data.X) if matrix is None else matrix)
+    return K if all_used else K.among(used)
 
 
 def load(file: str | FilePath) -> Path:

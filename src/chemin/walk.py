@@ -142,8 +142,8 @@ def walk_path(
         The signs -1 and 1 of labels. None: the targets of the data.
     start, stop, max_events, verbose, check_psd : as in `chemin.svc_path`
     gram : array of shape (n, n), Gram or None
-        The kernel matrix of all rows, where it is known already; a `Gram` is taken as it is. Of
-        the lasso: that of the centred columns.
+        The kernel matrix of all rows, where it is known already; that of a graph is taken as it is.
+        Of the lasso: that of the centred columns.
     onward : tuple or None
         What `Path.state` gave of a path of the same problem: the walk carries on there.
     reach : float or None
@@ -156,7 +156,7 @@ def walk_path(
     else:
         if data.kernel.name != "precomputed":
             check_scale(data.X, "X")
-        if gram is None or isinstance(gram, np.ndarray):
+        if gram is None or type(gram) in (np.ndarray, DenseGram):
             gram = gram_of(data, data.kernel, gram)
         K = gram
         _check_kernel_matrix(K, data.kernel, check_psd)
@@ -236,7 +236,8 @@ def _refuse_impossible_entries(gram: DenseGram) -> None:
     """No entry of a positive semi-definite matrix is larger than the largest of its diagonal, on
     which nothing is negative.
     """
-    largest, diagonal = max(float(gram.matrix.max()), -gram.least), gram.diagonal()
+    least, most = gram.extremes
+    largest, diagonal = max(most, -least), gram.diagonal()
     if float(diagonal.min()) < -IMPOSSIBLE * largest:
         raise ValueError(_indefinite(f"it has {float(diagonal.min()):.6g} on its diagonal"))
     if largest > float(diagonal.max()) * (1 + IMPOSSIBLE):

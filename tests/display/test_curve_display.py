@@ -121,6 +121,19 @@ def test_minimiser_and_its_interval(steps):
     assert y[0] == pytest.approx(display.lines_[0].get_ydata().min())
 
 
+@pytest.mark.parametrize("loss, name, best", [("1 - r2", "r2", 1.0), ("-f1", "f1", 0.0)])
+def test_scores_are_drawn_as_they_are(steps, loss, name, best):
+    """Oracle: the best score less the loss; the lowest loss is the highest point."""
+    steps.loss = loss
+    display = CurveDisplay.from_curve(steps)
+    x, y = display.lines_[0].get_data()
+    np.testing.assert_allclose(y, best - steps(x), rtol=1e-13)
+    assert display.ax_.get_ylabel() == name
+    assert display.minimum == best - steps.minimum == pytest.approx(y.max())
+    assert display.lines_[1].get_label().startswith("highest")
+    assert display.interval_.get_label().startswith("as high")
+
+
 def test_a_single_minimiser_has_no_interval(steps):
     """Oracle: the interval of length zero."""
     curve = Squared(steps.heights, np.array([0.1, 0.4, 2.0]))

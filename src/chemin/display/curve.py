@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -140,7 +141,8 @@ class CurveDisplay:
     ) -> CurveDisplay:
         """Draw a curve.
 
-        A loss that is minus a score of scikit-learn is drawn as the score itself.
+        A loss that is minus a score of scikit-learn, or 1 less such a score, is drawn as the score
+        itself: r2, the area under the ROC curve, ...
 
         Parameters
         ----------
@@ -165,19 +167,19 @@ class CurveDisplay:
         """
         values, path = vertices(curve), getattr(curve, "path", None)
         known = getattr(curve, "n_coefficients", None) if counts else None
-        sign = -1 if curve.loss.startswith("-") else 1
+        name, shown, sign = _shown(curve.loss)
         kernel = path is not None and path.problem.has_kernel
         of_what = "support vectors" if kernel else "non-zero coefficients"
         display = cls(
             values,
-            sign * np.asarray(curve(values), dtype=float),
+            np.asarray(shown(curve(values)), dtype=float),
             np.asarray(curve.standard_error(values), dtype=float) if band else None,
             parameter=curve.parameter,
             minimiser=float(curve.minimiser),
-            minimum=sign * float(curve.minimum),
+            minimum=float(shown(curve.minimum)),
             interval=(float(curve.interval[0]), float(curve.interval[1])),
             exact=bool(curve.exact),
-            ylabel=ylabel or f"{getattr(curve, 'how', '')} {curve.loss.removeprefix('-')}".strip(),
+            ylabel=ylabel or f"{getattr(curve, 'how', '')} {name}".strip(),
             xlabel=style.x_label(curve.parameter, kernel=kernel),
             chosen=chosen,
             top=float(getattr(curve, "top", np.inf)),
@@ -357,11 +359,22 @@ class CurveDisplay:
             facecolor=style.GREEN,
             alpha=0.25,
             linewidth=0,
-            label="as low all over here",
+            label=f"as {'low' if self.sign > 0 else 'high'} all over here",
         )
 
 
 # ---------------------------------------------------------------------- data
+
+
+def _shown(loss: str) -> tuple[str, Callable[[Any], Any], int]:
+    """What is drawn for a loss, how it comes from it, and -1 where it is a score: more is better.
+
+    Scores are shown as they are, "1 - r2" and "-f1" as r2 and f1.
+    """
+    for before, best in (("1 - ", 1.0), ("-", 0.0)):
+        if loss.startswith(before):
+            return loss.removeprefix(before), partial(np.subtract, best), -1
+    return loss, np.asarray, 1
 
 
 def vertices(curve: CurveLike) -> Floats:

@@ -83,6 +83,10 @@ class Moves(ABC):
 
     # ------------------------------------------------------------------ what follows from it
 
+    def steps(self, moves: slice) -> tuple[Floats, Floats]:
+        """`ends` as numbers of the entries, and what multiplies those of each move."""
+        return self.ends(moves), np.ones(moves.stop - moves.start)
+
     def advance(self, z: Floats, j: int, part: float = 1.0) -> None:
         """z from the beginning of move j to a part of it, in place."""
         z[self.entries(j)] += self.change(j, np.array([part]))[0]
@@ -163,6 +167,11 @@ class StraightMoves(Moves):
         entries = slice(self.pointer[first], self.pointer[last])
         size = np.diff(self.pointer[first : last + 1])
         return self.rate[entries] * np.repeat(self.length[moves], size)
+
+    def steps(self, moves: slice) -> tuple[Floats, Floats]:
+        if type(self).ends is not StraightMoves.ends:
+            return super().steps(moves)
+        return self.rate[self.pointer[moves.start] : self.pointer[moves.stop]], self.length[moves]
 
     def still(self, among: NDArray[np.bool_], most: float) -> NDArray[np.bool_]:
         """Nearly always the first entry, or the last, or one between, tells that it is not so."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
+from ._cumulate import cumulated
 from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves, ranges
 from .reasons import End, Reason, StopWalk
 from .tolerances import AT_REST, NOTHING, TIED, UNSEEN
@@ -779,30 +780,27 @@ class Trace:
         if self._small and 0 < len(self.z_start) <= CHECKPOINT and len(self.moves):
             yield self._image(phi)
             return
-        z, place = self.z_start.copy(), np.zeros(len(self.z_start), np.intp)
-        size, last = np.diff(self.moves.pointer), np.empty(0)
+        z, place = self.z_start.copy(), np.full(len(self.z_start), -1, np.intp)
+        pointer, last = self.moves.pointer, np.empty(0)
         for first in range(0, len(self.moves), AT_A_TIME):
             block = slice(first, min(first + AT_A_TIME, len(self.moves)))
-            n = block.stop - block.start
-            index = self.moves.index[self.moves.pointer[first] : self.moves.pointer[block.stop]]
-            moved = np.flatnonzero(np.bincount(index, minlength=len(z)))
-            place[moved] = np.arange(len(moved))
-            so_far = np.zeros((n + 1, len(moved)))
-            row = np.repeat(np.arange(1, n + 1) * len(moved), size[block])
-            so_far.reshape(-1)[row + place[index]] = self.moves.ends(block)
-            np.cumsum(so_far, axis=0, out=so_far)
-            out = so_far @ phi[moved]
-            fresh = (first // AT_A_TIME) % AFRESH == 0
-            out += z @ phi if fresh else last
-            yield Image(self.moves, block, phi, out, z.copy(), moved, so_far)
+            entries = pointer[first : block.stop + 1]
+            rate, pace = self.moves.steps(block)
+            moved, so_far, far = cumulated(self.moves.index, rate, pace, entries, place)
+            # The last column of so_far is 1: the product is that with z before the block, too.
+            rows = np.empty((len(moved) + 1, phi.shape[1]))
+            phi.take(moved, axis=0, out=rows[:-1], mode="clip")
+            rows[-1] = z @ phi if (first // AT_A_TIME) % AFRESH == 0 else last
+            out = so_far @ rows
+            last, so_far = out[-1].copy(), so_far[:, :-1]
+            yield Image(self.moves, block, phi, out, z.copy(), moved, so_far, far)
             z[moved] += so_far[-1]
-            last = out[-1].copy()
 
     def _image(self, phi: Floats) -> Image:
         """`images` as one, of few variables: any of them may move in any block."""
         block, every = slice(0, len(self.moves)), np.arange(len(self.z_start))
-        so_far = self._kept - self.z_start
-        return Image(self.moves, block, phi, self._kept @ phi, self.z_start, every, so_far)
+        so_far, far = self._kept - self.z_start, float(np.abs(self.moves.ends(block)).sum())
+        return Image(self.moves, block, phi, self._kept @ phi, self.z_start, every, so_far, far)
 
 
 def _between(values: NDArray[Any], low: int, high: int) -> bool:
@@ -821,6 +819,7 @@ class Image:
     z: Floats  # before the block
     moved: Ints  # the variables that change in it
     so_far: Floats  # (moves of the block + 1, moved): by how much they have changed
+    far: float  # the sum of their steps: no less than any row of so_far adds up to
 
     def inside(self, k: int) -> Callable[[Floats], Floats]:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""

@@ -22,6 +22,7 @@ from chemin.kernels._strings import Spectrum
 from chemin.kernels._blocks import parts_of as parts_of  # isort: skip
 from chemin.kernels._coupling import BlockCoupling as BlockCoupling  # isort: skip
 from chemin.kernels._coupling import Coupling as Coupling  # isort: skip
+from chemin.kernels._gather import gathered as gathered  # isort: skip
 from chemin.kernels._gram import Centred as Centred  # isort: skip
 from chemin.kernels._gram import DenseGram as DenseGram  # isort: skip
 from chemin.kernels._gram import Gram as Gram  # isort: skip

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chemin._checks import Array as Floats
+from chemin.kernels._gather import extremes, gathered
 
 Ints = NDArray[np.intp]
 
@@ -62,9 +63,21 @@ class DenseGram:
         return self.matrix if self.least >= 0 else np.abs(self.matrix)
 
     @cached_property
+    def extremes(self) -> tuple[float, float]:
+        """The smallest and the largest entry."""
+        if self.matrix.flags.c_contiguous:
+            return extremes(self.matrix)
+        return float(self.matrix.min()), float(self.matrix.max())
+
+    @property
     def least(self) -> float:
         """The smallest entry."""
-        return float(self.matrix.min())
+        return self.extremes[0]
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the matrix takes."""
+        return self.matrix.nbytes
 
     def diagonal(self) -> Floats:
         return self.matrix.diagonal()
@@ -77,9 +90,12 @@ class DenseGram:
     def rows(self, i: Ints | int) -> Floats:
         return self.matrix[i]
 
-    def among(self, rows: Ints) -> Floats:
+    def among(self, rows: Ints) -> DenseGram:
         """The matrix of these points alone."""
-        return np.ascontiguousarray(self.block(rows, rows))
+        matrix, *ends = gathered(np.ascontiguousarray(self.matrix), rows, rows)
+        part = DenseGram(matrix)
+        vars(part)["extremes"] = tuple(ends)
+        return part
 
     def own(self, v: Floats) -> Floats:
         """The diagonal of A v."""

@@ -67,7 +67,8 @@ class Columns:
     alpha: Floats  # (n, k) dual variables
     lambda_: Floats  # (k,)
     given: dict[str, Floats] = field(default_factory=dict)  # other parameters by name, (k,) each
-    f: Floats | None = None  # (n, k) f at the points without its intercept, where it is known
+    # (n, k) f at the points without its intercept: known where the intercept is an interval
+    f: Floats | None = None
 
     def some(self, k: Any) -> Columns:
         """Some of the columns."""

@@ -449,13 +449,13 @@ class KernelMachine(Problem):
     ) -> tuple[Floats, Floats | None]:
         """Terms that no row fixes go to the middle of what they may be, in c itself.
 
-        Returns the interval of intercepts, and f without its intercept, where it is known for all
-        columns.
+        Returns the interval of intercepts, and f without its intercept, where it was known or is
+        asked for here: no numbers in other columns.
         """
         names = [term.name for term in self.rows.terms]
         b = names.index("intercept") if "intercept" in names else None
         interval = np.tile(np.zeros(len(c.T)) if b is None else c[b], (2, 1))
-        weight, part = self.w.sum(), None
+        weight, part, known = self.w.sum(), None, f is not None
         if without is not None:
             part = taking_part(len(self.w), without)
             weight = self.w @ part
@@ -471,10 +471,11 @@ class KernelMachine(Problem):
             if not some.size:
                 continue
             part_given = {name: v[some] for name, v in given.items()}
-            if f is None and len(some) == len(coef.T):
-                f = self._f_alike(alpha, lam)
-            here = self._f_alike(alpha[:, some], lam[some]) if f is None else f[:, some]
-            asked = self._asked(self._declared(part_given).loss, alpha[:, some], here)
+            if not known:
+                f = np.full(coef.shape, np.nan) if f is None else f
+                f[:, some] = self._f_alike(alpha[:, some], lam[some])
+            assert f is not None
+            asked = self._asked(self._declared(part_given).loss, alpha[:, some], f[:, some])
             if part is not None:
                 asked = asked.among(part[:, some])
             middle, ends = edges.middle(c[np.ix_(kept, some)], asked)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import chebyshev
+from ._ends import positive
 from .parts import Parts, bends
 
 Floats = NDArray[np.float64]
@@ -55,6 +56,19 @@ class Coordinate:
     def follows(self, start: float, stop: float) -> bool:
         """Whether u grows on the way from start to stop."""
         return self.inverse == (stop <= start)
+
+
+class Sides(NamedTuple):
+    """Whether f > 0 at m points over pieces of segments, with u from u0 up to u1 on each."""
+
+    u0: Floats  # (k,)
+    u1: Floats  # (k,)
+    first: Bools  # (k, m) right above u0
+    last: Bools  # (k, m) right below u1
+    piece: Ints  # (e,) where it changes inside a piece, once a point
+    point: Ints  # (e,) whose
+    u: Floats  # (e,) and where in it
+    zero: bool  # whether f = 0 anywhere, or may be
 
 
 class Segments(ABC):
@@ -133,10 +147,12 @@ class Segments(ABC):
         some = s1 > s0
         return j[some], s0[some], s1[some]
 
-    def sides(self) -> tuple[Ints, Floats, Floats, Bools]:
-        """Segments cut wherever f passes 0, and whether f > 0 between: shape (pieces, m)."""
+    def sides(self) -> Sides:
+        """On which side of 0 f is, over all segments."""
         j, s0, s1 = self.cut([np.zeros(1)])
-        return j, s0, s1, self.at(j, 0.5 * (s0 + s1)) > 0
+        u0, u1 = np.sort([self.u(j, s0), self.u(j, s1)], axis=0)
+        up, none = self.at(j, 0.5 * (s0 + s1)) > 0, np.empty(0, np.intp)
+        return Sides(u0, u1, up, up, none, none, np.empty(0), True)
 
     def vanishes(self, j: Ints) -> Bools:
         """Points at which f = 0 on all of one of these segments: shape (m,)."""
@@ -239,17 +255,19 @@ class Straight(Segments):
         first, last = r0[j, i], r1[j, i]
         return j, first / (first - last)
 
-    def sides(self) -> tuple[Ints, Floats, Floats, Bools]:
-        """From the ends where f passes 0 nowhere on a segment, as on most."""
-        first, last = self.f0 > 0, self.f1 > 0
-        k, i = np.nonzero(first != last)
-        f0, f1 = self.f0[k, i], self.f1[k, i]
-        j, s0, s1 = self._cut_at([(k, f0 / (f0 - f1))])
-        passed = np.zeros(len(self), bool)
-        passed[k] = True
-        up, some = first[j], np.flatnonzero(passed[j])
-        up[some] = self.at(j[some], 0.5 * (s0 + s1)[some]) > 0
-        return j, s0, s1, up
+    def sides(self) -> Sides:
+        """From the ends: on most segments f passes 0 nowhere."""
+        first, last, found, zero = positive(self.f0, self.f1)
+        back = self.u0 > self.u1
+        j, i = np.divmod(found, first.shape[1])
+        f0 = self.f0[j, i]
+        u = self.u(j, f0 / (f0 - self.f1[j, i]))
+        if not back.any():
+            return Sides(self.u0, self.u1, first, last, j, i, u, zero)
+        turned = back[:, None]
+        u0, u1 = np.sort([self.u0, self.u1], axis=0)
+        low, high = np.where(turned, last, first), np.where(turned, first, last)
+        return Sides(u0, u1, low, high, j, i, u, zero)
 
     def vanishes(self, j: Ints) -> Bools:
         """At both ends of one of these segments."""

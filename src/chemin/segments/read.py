@@ -72,15 +72,21 @@ def segments(
     reading = problem.reading
     # One column more, at which every k(x_i, x) is 0: the intercept alone, as it was traced.
     phi = np.zeros((len(reading.row), cross.shape[1] + 1))
-    np.multiply(reading.factor[:, None], cross[reading.row], out=phi[:, :-1])
-    phi += reading.level[:, None]
-    largest = np.abs(cross).max(axis=0, initial=0.0)
+    n = len(cross)
+    if np.array_equal(reading.row[:n], np.arange(n)) and not reading.factor[n:].any():
+        np.multiply(reading.factor[:n, None], cross, out=phi[:n, :-1])
+    else:
+        np.multiply(reading.factor[:, None], cross[reading.row], out=phi[:, :-1])
+    raised = np.flatnonzero(reading.level)
+    phi[raised] += reading.level[raised, None]
+    least, most = (extreme(cross, axis=0, initial=0.0) for extreme in (np.min, np.max))
+    largest = np.maximum(-least, most)
     reader = _Reader(problem, trace, phi, terms, largest, rest)
+    reader.find_open(top=above and reading.inverse)
     if above and reading.inverse:
         yield reader.top()
     elif above:
         yield from reader.step_up(cross, common)
-    reader.find_open()
     for image in trace.images(phi):
         yield from reader.block(image)
     yield from reader.cuts()
@@ -115,28 +121,47 @@ class _Reader:
             self.suspect &= trace.moves.still(multiplier, AT_PIN)
         # Moves on which several intercepts are optimal; solutions inside them; f at their ends.
         self.is_open = np.zeros(len(trace.t0), bool)
+        self.above: Columns | None = None
         self.inner: list[tuple[Ints, Columns, Floats]] = []
         self.at_ends: list[Floats] = []
 
-    def find_open(self) -> None:
-        """Tell the moves with an interval of intercepts, and keep the solutions inside them.
+    def find_open(self, top: bool) -> None:
+        """Tell the moves with an interval of intercepts, and keep the solutions inside them; with
+        `top` those above the start, too.
 
         The interval is as wide as a minimum less a maximum of affine functions of u: a concave
         function, so that it is open all along a move or nowhere inside it.
         """
-        suspects = np.flatnonzero(self.suspect)
-        for k in range(0, len(suspects), TOGETHER):
+        suspects, k, n = np.flatnonzero(self.suspect), 0, len(self.trace.z_start)
+        top = top and not self.problem.one_intercept
+        while k < len(suspects) or top:
             moves = suspects[k : k + TOGETHER]
             t0, t1 = self.trace.t0[moves], self.trace.t1[moves]
             t = self._inner(self._u_ends(moves))
-            z = self.trace.within(moves, (t - t0[:, None]) / (t1 - t0)[:, None])
-            inner = self.problem.columns(z, t.ravel())
+            z = np.empty((n, 0))
+            if len(moves):
+                z = self.trace.within(moves, (t - t0[:, None]) / (t1 - t0)[:, None])
+            inner = self._columns(z, t, top)
+            if top:
+                above = np.arange(len(INNER))
+                self.above, top = inner.some(above), False
+                inner = inner.some(np.arange(len(INNER), len(inner.value)))
             is_open = (inner.interval[0] < inner.interval[1]).reshape(t.shape).all(axis=1)
             self.is_open[moves] = is_open
             if is_open.any():
                 columns = np.flatnonzero(np.repeat(is_open, len(INNER)))
                 z_sums = (self.size @ np.abs(z[:, columns])).reshape(-1, len(INNER)).max(axis=1)
                 self.inner.append((moves[is_open], inner.some(columns), z_sums))
+            k += TOGETHER
+
+    def _columns(self, z: Floats, t: Floats, top: bool) -> Columns:
+        """Solutions inside moves, and above the start before them: one product for all of them."""
+        t = t.ravel()
+        if top:
+            start = self._inner(self.scale(np.array([[np.inf, self.trace.t0[0]]])))[0]
+            z = np.hstack([np.tile(self.trace.z_start[:, None], len(INNER)), z])
+            t = np.append(start, t)
+        return self.problem.columns(z, t)
 
     def _u_ends(self, moves: Ints) -> Floats:
         """u at the ends of moves; on the way to t = 0 f stands still, and half of it tells all."""
@@ -156,12 +181,15 @@ class _Reader:
         """t at u."""
         return (1.0 / u if self.reading.inverse else u) / self.problem.unit
 
-    def read(self, image: Floats, t: Floats) -> Floats:
+    def read(self, image: Floats, t: Floats, out: Floats | None = None) -> Floats:
         """f, the traced intercept in the last column."""
         if self.reading.inverse:
             # At t = 0 f is a limit, and `block` takes it from the other end.
-            image = image / np.where(t > 0, t * self.problem.unit, np.inf)[:, None]
-        return image + self.reading.shift
+            pace = np.where(t > 0, t * self.problem.unit, np.inf)[:, None]
+            image = np.divide(image, pace, out=out)
+        if self.reading.shift or image is not out:
+            image = np.add(image, self.reading.shift, out=out)
+        return image
 
     def rounded(self, f: Floats, z_sum: Floats | float, u: Floats) -> Floats:
         """f without the traced intercept, 0 where it is not told from 0.
@@ -183,11 +211,10 @@ class _Reader:
         rate = trace.way * (trace.before @ self.phi) / self.problem.unit
         f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
         z_sum = float(self.size @ np.abs(trace.z_start))
-        if not self.problem.one_intercept:
-            u = self.scale(np.array([np.inf, trace.t0[0]]))
-            inner = self._columns(np.tile(trace.z_start[:, None], len(INNER)), u[None])
-            if np.all(inner.interval[0] < inner.interval[1]):
-                return self._cut(u[None], inner, np.array([z_sum]), np.array([[f0, f1]]))
+        inner = self.above
+        if inner is not None and np.all(inner.interval[0] < inner.interval[1]):
+            u = self.scale(np.array([[np.inf, trace.t0[0]]]))
+            return self._cut(u, inner, np.array([z_sum]), np.array([[f0, f1]]))
         u0, u1 = np.zeros(1), self.scale(trace.t0[:1])
         return Straight(
             u0, u1, self.rounded(f0[None], z_sum, u0), self.rounded(f1[None], z_sum, u1)
@@ -225,7 +252,9 @@ class _Reader:
             u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
             g = f[:, :-1]
             if self.straight and self.terms.roundings:
-                g = self.rounded(f, self._sums(image), self.scale(np.append(t0[:1], end)))
+                u = self.scale(np.append(t0[:1], end))
+                if not self.terms.tell(g, self._coef_sum(self._most(image), u.max()), self.largest):
+                    g = self.rounded(f, self._sums(image), u)
             f0, f1 = (g[:-1], g[1:]) if keep.all() else (g[:-1][keep], g[1:][keep])
             if self.bend is None:
                 yield Straight(u0, u1, f0, f1)
@@ -241,10 +270,14 @@ class _Reader:
         rest = self.size @ np.abs(image.z) - size @ np.abs(image.z[moved])
         return np.asarray(np.abs(image.z[moved] + image.so_far) @ size + rest)
 
+    def _most(self, image: Image) -> float:
+        """No less than any of `_sums`."""
+        return float(self.size @ np.abs(image.z) + self.size.max() * image.far)
+
     def _ends(self, image: Image, t0: Floats, t1: Floats) -> tuple[Floats, Floats]:
         """f before, between and after straight moves, and where they end."""
         t = np.append(t0[:1], t1)
-        f = self.read(image.ends, t)
+        f = self.read(image.ends, t, out=image.ends if self.straight else None)
         if t[-1] < self.rest:  # what moves there is round-off of a small z
             above = np.flatnonzero(t >= self.rest)
             self.still = f[above[-1]].copy() if len(above) else self.still
@@ -297,9 +330,6 @@ class _Reader:
         """t at INNER of moves, given by their ends."""
         return self.unscale(u[:, :1] + INNER * (u[:, 1:] - u[:, :1]))
 
-    def _columns(self, z: Floats, u: Floats) -> Columns:
-        return self.problem.columns(z, self._inner(u).ravel())
-
     def _cut(self, u: Floats, inner: Columns, z_sums: Floats, f: Floats) -> Straight:
         """Moves with an open interval, cut where another point bounds the intercept.
 
@@ -328,10 +358,14 @@ def _line(ends: Floats, s: Floats) -> Floats:
 
 
 def _drawn_out(inner: Floats) -> Floats:
-    """Lines through values at INNER, by their values at 0 and 1; those at -inf are left out."""
+    """Lines through values at INNER, by their values at 0 and 1; those at -inf are left out, and
+    those that lie below another everywhere.
+    """
     inner = inner[np.isfinite(inner[:, 0])]
     slope = (inner[:, 1] - inner[:, 0]) / (INNER[1] - INNER[0])
-    return np.column_stack([inner[:, 0] - INNER[0] * slope, inner[:, 1] + INNER[0] * slope])
+    first, last = inner[:, 0] - INNER[0] * slope, inner[:, 1] + INNER[0] * slope
+    some = np.maximum(first, last) >= np.minimum(first, last).max()
+    return np.column_stack([first[some], last[some]])
 
 
 def _kinks(ends: Floats) -> list[float]:

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._ends import least_size
+
 Floats = NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -50,14 +52,19 @@ class Terms:
         largest : array
             The largest |k(x_i, x)| at each point.
         """
-        if not self.roundings:
-            return f
-        if not f.size or np.abs(f).min() > self.roundings * EPS * np.max(
-            self._size(np.max(coef_sum), np.max(largest))
-        ):  # nothing is that small
+        if not self.roundings or self.tell(f, coef_sum, largest):
             return f
         zero = np.abs(f) <= self.roundings * EPS * self._size(coef_sum, largest)
         return np.where(zero, 0.0, f)
+
+    def tell(self, f: Floats, coef_sum: ArrayLike, largest: ArrayLike) -> bool:
+        """Whether all of f is told from 0 for sure: no f is as small as what the largest coef_sum
+        would ask for.
+        """
+        if not f.size:
+            return True
+        most = self.roundings * EPS * np.max(self._size(np.max(coef_sum), np.max(largest)))
+        return bool(least_size(np.atleast_2d(f)) > most)
 
     def noise(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
         """What one evaluation of f is off by."""

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from inspect import Parameter, signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from .._checks import (
     sealed,
 )
 from ..engine import Reason
-from ..kernels import DenseGram, Kernel, Precomputed, make_kernel
+from ..kernels import DenseGram, Kernel, Precomputed, gathered, make_kernel
 from ..path import Data, Path
 from ..problems import PROBLEMS, Problem
 from ..problems.lasso import Products
@@ -178,7 +178,12 @@ class Family:
     @cached_property
     def gram(self) -> Floats:
         assert self.kernel is not None
-        return self.kernel.gram(self.X)
+        return np.ascontiguousarray(self.kernel.gram(self.X))
+
+    @cached_property
+    def whole(self) -> DenseGram:
+        """The kernel matrix of all rows, with what is known of it."""
+        return DenseGram(self.gram)
 
     @cached_property
     def without_gram(self) -> bool:
@@ -207,6 +212,7 @@ class Family:
     def know_gram(self, gram: Floats) -> None:
         """Take a kernel matrix that was computed elsewhere."""
         vars(self)["gram"] = gram
+        vars(self).pop("whole", None)
 
     def prepare(self) -> None:
         """Compute what all paths share, before several workers ask for it."""
@@ -251,7 +257,7 @@ class Family:
         """What a path on some rows (None: all) is walked from."""
         if rows is None:
             rows = np.arange(len(self))
-            X, K, kernel = self.X, None if self.without_gram else self.gram, self.kernel
+            X, K, kernel = self.X, None if self.without_gram else self.whole, self.kernel
         else:
             walk["verbose"] = 0  # many at once: progress is shown for the path on all rows
             share = self.share(rows, weight)
@@ -259,21 +265,21 @@ class Family:
             X, kernel = sealed(self.X[rows]), self.kernel_on(rows, weight)
             K = None if self.without_gram else self._gram_on(rows, weight, X, kernel)
         if K is not None and isinstance(kernel, Precomputed):
-            X = K
+            X = K.matrix
         gram: Any = K
         if weight is None and self.products is not None:
             gram = self.products.among(rows)
         return Given(rows, X, self._weights(rows, weight), kernel, gram, walk)
 
-    def _gram_on(self, rows: Rows, weight: Floats | None, X: Any, kernel: Any) -> Floats:
+    def _gram_on(self, rows: Rows, weight: Floats | None, X: Any, kernel: Any) -> DenseGram:
         """The kernel matrix of the path on some rows."""
 
-        def make() -> Floats:
-            return among(self.gram, rows, rows) if kernel == self.kernel else kernel.gram(X)
+        def make() -> DenseGram:
+            return self.whole.among(rows) if kernel == self.kernel else DenseGram(kernel.gram(X))
 
         return self._remembered(_key("gram", rows, weight), make)
 
-    def _remembered(self, key: Any, make: Callable[[], Floats]) -> Floats:
+    def _remembered(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` gives; where walks go on it is kept for the next time, while there is room.
 
         Workers in other processes have none of it.
@@ -324,15 +330,15 @@ class Family:
 
         def make() -> Floats:
             if kernel == self.kernel:
-                return among(self.gram, rows, test)
+                return gathered(self.gram, rows, test)[0]
             return kernel.cross(self.X[rows], self.X[test])
 
-        return self._remembered(_key("cross", rows, weight, test), make)
+        return cast(Floats, self._remembered(_key("cross", rows, weight, test), make))
 
     def inputs(self, rows: Rows, test: Rows) -> Floats:
         """The test points as the path on these rows takes them."""
         if isinstance(self.kernel, Precomputed):
-            return among(self.gram, test, rows)
+            return gathered(self.gram, test, rows)[0]
         return self.X[test]
 
 
@@ -365,11 +371,6 @@ def _defaults_of(function: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _key(name: str, *parts: NDArray[Any] | None) -> tuple[Any, ...]:
     return (name, *(None if part is None else part.tobytes() for part in parts))
-
-
-def among(K: Floats, rows: Rows, columns: Rows) -> Floats:
-    """Some rows and columns of a matrix: whole rows first, which takes half the time."""
-    return K[rows].take(columns, axis=1)
 
 
 def _times(value: float | None, share: float) -> float | None:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..segments import Segments
 from .classes import Coding, first_largest
-from .losses import ZeroOne
-from .piecewise import Floats, Ints, Piecewise
+from .piecewise import Floats, Ints
+from .steps import LabelSteps, signs
 
 # So near an end of an interval, as a part of it, f tells who wins there: at the very end two may
 # be equal, as all but one are at lambda = infinity.
@@ -25,49 +25,6 @@ NEAR = 1e-9
 # Intervals between knots looked at together, and segments times test points kept at once.
 CHUNK = 256
 ROOM = 1e7
-# Errors of so many different weights are counted one by one: nothing is left of round-off.
-MOST_GROUPS = 64
-
-
-@dataclass(frozen=True)
-class LabelSteps:
-    """Labels of m points between two ends of u: those at the first, and every change."""
-
-    first: Ints  # (m,)
-    u: Floats  # (e,) where a label changes
-    point: Ints  # (e,) whose, ascending; of each point in the order of u
-    label: Ints  # (e,) what it is from there on
-    ends: tuple[float, float]
-    undecided: int = 0  # points with f = 0, to round-off, on a whole stretch
-
-    def error(self, y: Ints, omega: Floats) -> Piecewise:
-        """The sum of omega_i over the points whose label is not y_i."""
-        wrong = self.label != y[self.point]
-        start = self.first != y
-        new = np.append(True, self.point[1:] != self.point[:-1])[: len(wrong)]
-        before = np.where(new, start[self.point], np.append(False, wrong)[: len(wrong)])
-        some = (wrong != before) & (self.u > self.ends[0]) & (self.u < self.ends[1])
-        early = (wrong != before) & (self.u <= self.ends[0])
-        start = start.copy()
-        np.logical_xor.at(start, self.point[early], True)
-        order = np.flatnonzero(some)[np.argsort(self.u[some], kind="stable")]
-        sums = _running(start, self.point[order], wrong[order], omega)
-        knots = np.concatenate([self.ends[:1], self.u[order], self.ends[1:]])
-        wide = np.diff(knots) > 0
-        return Piecewise.steps(np.append(knots[:-1][wide], knots[-1]), sums[wide])
-
-
-def _running(start: NDArray[np.bool_], point: Ints, wrong: Any, omega: Floats) -> Floats:
-    """The weighted number of errors at first and after each change."""
-    values, group = np.unique(omega, return_inverse=True)
-    change = np.where(wrong, 1, -1)
-    if len(values) > MOST_GROUPS:
-        total = float(omega @ start) + np.cumsum(np.append(0.0, change * omega[point]))
-        return np.maximum(total, 0.0)
-    counts = np.zeros((len(point) + 1, len(values)), np.int64)
-    counts[0] = np.bincount(group, start, len(values))
-    counts[np.arange(1, len(point) + 1), group[point]] = change
-    return np.asarray(np.cumsum(counts, axis=0) @ values)
 
 
 # ---------------------------------------------------------------------- votes of pairs
@@ -83,7 +40,7 @@ def by_votes(
         if isinstance(blocks, float):
             up[:, k] = blocks > 0
             continue
-        pieces = _positive(*blocks, m)
+        pieces = signs(*blocks, m)
         up[:, k], undecided = pieces.first, undecided | pieces.undecided
         found.append((pieces.u, pieces.point, np.full(len(pieces.u), k), pieces.up))
         ends = max(ends[0], pieces.ends[0]), min(ends[1], pieces.ends[1])
@@ -99,37 +56,6 @@ def by_votes(
     last = np.append((point[1:] != point[:-1]) | (u[1:] != u[:-1]), True)[: len(u)]
     first = np.argmax(votes, axis=1)
     return LabelSteps(first, u[last], point[last], label[last], ends, int(undecided.sum()))
-
-
-@dataclass(frozen=True)
-class _Signs:
-    """Whether f > 0 at each point: at the first u, and every change."""
-
-    first: NDArray[np.bool_]
-    u: Floats
-    point: Ints
-    up: NDArray[np.bool_]
-    ends: tuple[float, float]
-    undecided: NDArray[np.bool_]
-
-
-def _positive(blocks: Iterable[Segments], u_start: float, m: int) -> _Signs:
-    low, high, up, undecided = [], [], [], np.zeros(m, bool)
-    for block in blocks:
-        j, s0, s1, positive = block.sides()
-        ends = np.sort([block.u(j, s0), block.u(j, s1)], axis=0)
-        low.append(ends[0])
-        high.append(ends[1])
-        up.append(positive)
-        undecided |= ZeroOne(np.zeros(m)).undecided(block, u_start)
-    u0, u1, positive = np.concatenate(low), np.concatenate(high), np.concatenate(up)
-    order = np.argsort(u0, kind="stable")
-    order = order[(u1 > u0)[order]]
-    u0, positive = u0[order], positive[order]
-    piece, point = np.nonzero(positive[1:] != positive[:-1])
-    ends_of_all = float(u0[0]), float(u1.max())
-    u, turned = u0[piece + 1], positive[piece + 1, point]
-    return _Signs(positive[0], u, point, turned, ends_of_all, undecided)
 
 
 # ---------------------------------------------------------------------- the largest f

@@ -9,21 +9,17 @@ are asked of the segments (see `chemin.segments`) and become knots; nothing here
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..path import Path
 from ..problems.loss import Loss as Shape
 from ..segments import Parts, Segments
 from .piecewise import Floats, Piecewise
-
-STRETCH = 1e-10
-"""Events that are tied lie apart by round-off, some 1e-15 of their place, and by more where the
-system is nearly singular. What is shorter than this part of its place is no stretch."""
+from .steps import signs
 
 # ---------------------------------------------------------------------- at given targets
 
@@ -39,12 +35,14 @@ class PointLoss(ABC):
     def parts(self, block: Segments, omega: Floats) -> Parts:
         """The sum of omega_i L_i over a block of segments."""
 
-    def undecided(self, block: Segments, u_start: float) -> NDArray[np.bool_]:
-        """Points whose loss is told on a whole stretch by what counts as f = 0 alone.
-
-        `u_start` is where the path starts: a stretch is told from round-off by it.
+    def over(
+        self, blocks: Iterable[Segments], omega: Floats, u_start: float
+    ) -> tuple[Piecewise, int]:
+        """The sum over a path that starts at `u_start`, and how many points are undecided: their
+        loss is told on a whole stretch by what counts as f = 0 alone.
         """
-        return np.zeros(1, bool)
+        parts = [self.parts(block, omega) for block in blocks]
+        return Piecewise.assemble(Parts.join(parts)).without_repetitions(), 0
 
 
 @dataclass(frozen=True)
@@ -57,16 +55,15 @@ class ZeroOne(PointLoss):
         return np.asarray((f > 0) != (self.y > 0), dtype=float)
 
     def parts(self, block: Segments, omega: Floats) -> Parts:
-        j, s0, s1, up = block.sides()
-        value = (up != (self.y > 0)) @ omega
-        return Parts(block.u(j, s0), block.u(j, s1), value, value, np.zeros((len(j), 0)))
+        return block.constant([np.zeros(1)], lambda f: self(f) @ omega)
 
-    def undecided(self, block: Segments, u_start: float) -> NDArray[np.bool_]:
-        largest = np.maximum(np.maximum(np.abs(block.u0), np.abs(block.u1)), u_start)
-        every = np.flatnonzero(np.abs(block.u1 - block.u0) > STRETCH * largest)
-        if len(every) == 0:
-            return np.zeros(1, bool)
-        return block.vanishes(every)
+    def over(
+        self, blocks: Iterable[Segments], omega: Floats, u_start: float
+    ) -> tuple[Piecewise, int]:
+        """Counted, from one change of a sign to the next."""
+        found = signs(blocks, u_start, len(omega))
+        undecided = int(np.count_nonzero(found.undecided & (omega > 0)))
+        return found.steps().error((self.y > 0).astype(np.intp), omega), undecided
 
 
 @dataclass(frozen=True)
@@ -211,13 +208,8 @@ class Loss:
 
     def judged(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> tuple[Piecewise, int]:
         """The loss over a whole path, and how many points are undecided somewhere on it."""
-        loss, parts, undecided = self.at(path.problem, y), [], np.zeros(len(y), bool)
         u_start = float(path.coordinate.to_u(path.start))
-        for block in path.segments(cross):
-            parts.append(loss.parts(block, omega))
-            undecided |= loss.undecided(block, u_start)
-        whole = Piecewise.assemble(Parts.join(parts)).without_repetitions()
-        return whole, int(np.count_nonzero(undecided & (omega > 0)))
+        return self.at(path.problem, y).over(path.segments(cross), omega, u_start)
 
 
 def _zero_one(problem: Any, y: Floats) -> PointLoss:
