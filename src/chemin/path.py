@@ -377,9 +377,12 @@ class Path:
             top = self._problem.highest_value
         bad = v[(v < bottom - END * abs(bottom)) | (v > top * (1 + END))]
         if bad.size:
+            advice = "" if self.complete else f" ({self.reason})"
+            if self.complete and self.stop == bottom > bad[0] >= 0:
+                advice = f": path.further({bad[0]:g}) walks on to it"
             raise ValueError(
                 f"{self.parameter} = {bad[0]:g} lies outside the walked range "
-                f"[{bottom:.6g}, {top:.6g}]" + ("" if self.complete else f" ({self.reason})")
+                f"[{bottom:.6g}, {top:.6g}]{advice}"
             )
         if self.stop <= self.start:
             v = np.maximum(v, bottom)

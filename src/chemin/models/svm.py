@@ -35,6 +35,12 @@ FIRST_LINES = 5  # in lambda, where epsilon or nu is chosen too
 OF_LIBSVM = ("linear", "poly", "rbf", "sigmoid")  # kernels; others are handed over as functions
 
 
+def _has_probability(model: Any) -> bool:
+    if model.probability is None:
+        raise AttributeError("predict_proba needs probability='sigmoid' or 'isotonic', got None")
+    return True
+
+
 def _is_path(gamma: Any) -> bool:
     """Whether gamma is to be chosen too."""
     return isinstance(gamma, str) and gamma == "path"
@@ -396,7 +402,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
             return f[:, 0]
         return self.path_.coding.decision(f, self.decision_function_shape)
 
-    @available_if(lambda self: self.probability is not None)
+    @available_if(_has_probability)
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Probabilities of the classes, one column each.
 
@@ -422,6 +428,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
 
     def to_sklearn(self) -> SVC:
         """The chosen model as sklearn.svm.SVC(C=C_), fitted on the same rows and weights."""
+        check_is_fitted(self)
         if self._several and (self.multi_class != "ovo" or not self.joint):
             raise ValueError(
                 "several classes can be handed over with multi_class='ovo' and joint=True alone: "
@@ -570,6 +577,7 @@ class PathSVR(_PathRegressor):
 
     def to_sklearn(self) -> SVR:
         """The chosen model as sklearn.svm.SVR(C=C_), fitted on the same rows and weights."""
+        check_is_fitted(self)
         return self._hand_over(partial(SVR, epsilon=self.epsilon_))
 
 
@@ -655,4 +663,5 @@ class PathNuSVR(_PathRegressor):
 
     def to_sklearn(self) -> NuSVR:
         """The chosen model as sklearn.svm.NuSVR(nu=nu_, C=C_), on the same rows and weights."""
+        check_is_fitted(self)
         return self._hand_over(partial(NuSVR, nu=self.nu_))
