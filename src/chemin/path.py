@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -348,7 +349,7 @@ class Path:
         n, d = self._data.X.shape
         what = f"{self._problem.name} in {self.parameter}"
         state = "" if self.complete else f", incomplete: {self.reason}"
-        kernel = "" if self._data.kernel is None else f", {self._data.kernel!r}"
+        kernel = "" if self._data.kernel is None else f", {_short(self._data.kernel)}"
         tube = ""
         if self.parameter == "nu" and "closed" in self.stair_names and len(self._trace.t0):
             tube = "".join(f", tube closed from {a:.4g} to {b:.4g}" for a, b in self.closed_tube)
@@ -998,6 +999,11 @@ class Path:
             arrays |= {f"laplacian_{name}": getattr(d.laplacian, name) for name in parts}
         arrays |= {f"trace_{name}": array for name, array in t.arrays().items()}
         write(file, Stored(header, arrays))
+
+
+def _short(kernel: Any) -> str:
+    """A kernel with numbers of four digits, for the eye."""
+    return re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda found: f"{float(found[0]):.4g}", repr(kernel))
 
 
 def combined(cross: Floats, coef: Floats, *, alike: bool) -> tuple[Floats, Floats]:
