@@ -470,7 +470,21 @@ class Path:
         return self._rest if ends and straight and self._way_to_zero[2] else 0.0
 
     def at(self, value: float) -> Solution:
-        """The exact solution at one value of the parameter."""
+        """The exact solution at one value of the parameter.
+
+        Parameters
+        ----------
+        value : float
+            A value of what moves: of lambda, or of `parameter`. `chemin.svc_path` says which are
+            known; `further` walks on below the stop.
+
+        Examples
+        --------
+        >>> X, y = chemin.datasets.make_sinexp(60, 0)
+        >>> path = chemin.svr_path(X, y)
+        >>> path.at(0.5).lambda_
+        0.5
+        """
         if np.ndim(value) != 0:
             raise ValueError(
                 f"at takes one value of {self.parameter}, got {value!r:.60}; decision_function and "
@@ -513,6 +527,18 @@ class Path:
         """f at new points; an array of values gives one column each, for one matrix product.
 
         Where its sign is a label f is 0 if round-off does not tell it from 0.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, d)
+            New points; with kernel="precomputed" the kernel between them and the points of the
+            path, (n_new, n).
+        value : float or array
+            Values of the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), or (n_new, k) for k values
         """
         check_names(X, self._data.names)
         c = self._columns(value)
@@ -557,6 +583,14 @@ class Path:
         """Labels for classification (f = 0 gives classes_[0]), f itself for regression.
 
         Of the one-class SVM 1 and -1; f = 0, on the boundary, is inside, as in scikit-learn.
+
+        Parameters
+        ----------
+        X, value : as in `decision_function`
+
+        Returns
+        -------
+        ndarray of shape (n_new,), or (n_new, k) for k values
         """
         f = self.decision_function(X, value)
         if self._data.classes is None:
@@ -565,11 +599,23 @@ class Path:
         return self._data.classes[inside.astype(np.intp)]
 
     def multipliers(self, values: ArrayLike) -> Floats:
-        """Dual variables (alpha of `at`) at many values at once, one column a value."""
+        """Dual variables (alpha of `at`) at many values at once, one column a value.
+
+        Parameters
+        ----------
+        values : float or array
+            Values of the parameter.
+        """
         return self._spread(self._columns(values).alpha)
 
     def coefficients(self, values: ArrayLike) -> tuple[Floats, Floats]:
-        """Coefficients (one column a value) and intercepts at many values at once."""
+        """Coefficients (one column a value) and intercepts at many values at once.
+
+        Parameters
+        ----------
+        values : float or array
+            Values of the parameter.
+        """
         c = self._columns(values)
         return self._spread(c.coef), c.intercept - self._lift(c.coef)
 
@@ -957,7 +1003,18 @@ class Path:
     # ------------------------------------------------------------------ out of Python
 
     def plot(self, **options: Any) -> PathDisplay:
-        """Draw the path: `PathDisplay.from_path` with this path, and its options."""
+        """Draw the path.
+
+        Parameters
+        ----------
+        **options
+            Those of `chemin.display.PathDisplay.from_path`: what, variables, names, counts, mark,
+            ax, xscale, and those of matplotlib's lines.
+
+        Returns
+        -------
+        PathDisplay
+        """
         from .display import PathDisplay
 
         return PathDisplay.from_path(self, **options)
@@ -974,7 +1031,13 @@ class Path:
         return pandas.DataFrame(columns | {f: names[e[f]] for f in ("from", "to")})
 
     def save(self, file: str | FilePath) -> None:
-        """Write the path to an .npz file: arrays and a JSON header, no pickle."""
+        """Write the path to an .npz file: arrays and a JSON header, no pickle.
+
+        Parameters
+        ----------
+        file : str or pathlib.Path
+            The suffix .npz is added where there is none; `chemin.load` does the same.
+        """
         d, t = self._data, self._trace
         if d.kernel is not None and d.kernel.spec()["name"] == "callable":
             raise ValueError(
@@ -1050,7 +1113,23 @@ def gram_of(data: Data, kernel: Kernel, matrix: Floats | None = None) -> Gram:
 
 
 def load(file: str | FilePath) -> Path:
-    """Read a path that `Path.save` has written."""
+    """Read a path that `Path.save` has written.
+
+    Parameters
+    ----------
+    file : str or pathlib.Path
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(60, 0)
+    >>> chemin.svr_path(X, y).save("sine")
+    >>> chemin.load("sine.npz").parameter
+    'lambda'
+    """
     stored = read(file)
     try:
         return _restored(stored)

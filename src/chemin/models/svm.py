@@ -509,10 +509,10 @@ class PathSVR(_PathRegressor):
     epsilon : float, >= 0, or "path"
         Half the width of the tube, in units of y. "path" chooses it too, between half the range of
         y and a thousandth of that: `chemin.svr_surface`.
+    kernel, gamma, degree, coef0, intercept : as in `PathSVC`
     scoring : str, callable or None
         Default: neg_mean_squared_error. See `chemin.selection.CrossValidation`.
-
-    The other parameters and attributes are those of `PathSVC`.
+    cv, choose, tolerance, start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
     Attributes
     ----------
@@ -520,6 +520,7 @@ class PathSVR(_PathRegressor):
         Half the width of the tube.
     surface_ : Surface
         With epsilon="path": the lines that were followed.
+    lambda_, C_, curve_, path_, support_, support_vectors_, dual_coef_, intercept_ : as in `PathSVC`
 
     Examples
     --------
@@ -593,10 +594,10 @@ class PathNuSVR(_PathRegressor):
     nu : float in (0, 1], or "path"
         At most this share of the points lies outside the tube, and at least this share are support
         vectors (where the tube is open). "path" chooses it too: `chemin.nu_svr_surface`.
+    kernel, gamma, degree, coef0, intercept : as in `PathSVC`
     scoring : str, callable or None
         Default: neg_mean_squared_error. See `chemin.selection.CrossValidation`.
-
-    The other parameters and attributes are those of `PathSVC`.
+    cv, choose, tolerance, start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
     Attributes
     ----------
@@ -606,6 +607,7 @@ class PathNuSVR(_PathRegressor):
         Half the width of its tube, in units of y.
     surface_ : Surface
         With nu="path": the lines that were followed.
+    lambda_, C_, curve_, path_, support_, support_vectors_, dual_coef_, intercept_ : as in `PathSVC`
 
     Examples
     --------
