@@ -799,8 +799,9 @@ def laplacian_svc_path(
     others.
 
     Solutions have `lambda1`, `lambda2`, `mu` and `rho`, their `lambda_` is lambda2, and their alpha
-    is 0 at points without a label. `Path.s` is |b|_1 at each event. In `Path.events` variable j < n
-    is the coefficient of point j, n + i the multiplier of point i, and 2n the intercept.
+    is 0 at points without a label. `Path.s` has the sum of absolute coefficients at each event. In
+    `Path.events` variable j < n is the coefficient of point j, n + i the multiplier of point i, and
+    2n the intercept.
 
     Parameters
     ----------
