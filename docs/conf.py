@@ -98,12 +98,9 @@ html_css_files = ["chemin.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 4,  # more of them push the search into a second line
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-# A page has a list of its neighbours where it has any: those of the guide and of the reference.
-GUIDE = ("guide", "how", "certificate", "input", "add-a-problem", "engine", "api")
-PAGES = [page.stem for page in Path(__file__).parent.glob("*.md") if page.stem not in GUIDE]
-html_sidebars = {page: [] for page in (*PAGES, "auto_examples/**")}
+# A list of neighbours stands beside the pages of the guide and of the reference.
+html_sidebars = {page: [] for page in ("index", "start", "search", "genindex", "auto_examples/**")}

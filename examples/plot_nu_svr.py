@@ -35,7 +35,7 @@ ax.plot(X[~outside, 0], y[~outside], ".", color="0.4", label="points inside, or 
 ax.plot(X[outside, 0], y[outside], "x", color="C3", label="points outside")
 ax.set(xlabel="x", ylabel="y", title=f"nu = {model.nu_:g}, λ = {model.lambda_:.3g}")
 _ = ax.legend(ncols=2, loc="lower left", fontsize="small")
-ax.set_ylim(top=1.9, bottom=-2.9)
+_ = ax.set_ylim(top=1.9, bottom=-2.9)
 
 # %%
 # The width along the path

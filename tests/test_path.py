@@ -52,6 +52,18 @@ def test_repr_of_an_incomplete_path_says_why(iris):
     assert "incomplete: " + part.reason in repr(part)
 
 
+def test_repr_has_short_numbers():
+    X = np.array([[0.1, 1.0], [1.0, 0.7], [2.0, 2.3], [3.0, 1.1]])
+    assert repr(svc_path(X, [0, 0, 1, 1])).endswith(f", RBF(gamma={0.5 / X.var():.4g})>")
+
+
+def test_repr_of_certificates(path):
+    one, some = path.certificate(1.0), path.certificate([1.0, 0.5])
+    assert repr(one).startswith("<Certificate: exact: kkt_violation=")
+    assert repr(some).startswith("<Certificate: 2 of 2 exact, worst: kkt_violation=")
+    assert f"floor={max(some.floor):.2g}>" in repr(some)
+
+
 def test_repr_of_a_solution(path):
     """Oracle: its attributes."""
     s = path.at(1.0)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 import chemin
 from chemin import selection
@@ -70,6 +71,51 @@ def test_no_folds(cv):
     ):
         with pytest.raises(ValueError, match="cv must be a number of folds, a splitter or a list"):
             ask()
+
+
+@pytest.mark.parametrize("cv", [True, -3, 0, 1, 21], ids=repr)
+def test_numbers_of_folds(cv):
+    for ask in (
+        lambda: selection.CrossValidation(cv)(selection.Family(chemin.svc_path, X, y, stop=0.5)),
+        lambda: chemin.PathSVC(cv=cv).fit(X, y),
+        lambda: chemin.PathSearchCV(chemin.PathSVC(), {"gamma": [1.0]}, cv=cv).fit(X, y),
+        lambda: chemin.GradientRidge(cv=cv).fit(X, y),
+        lambda: selection.logistic_folds(X, y, cv=cv),
+    ):
+        with pytest.raises(ValueError, match=f"cv must be a number of folds from 2 .*, got {cv}$"):
+            ask()
+
+
+@pytest.mark.parametrize("grid", ["gamma", [1.0], 3, None], ids=repr)
+def test_no_grid(grid):
+    with pytest.raises(ValueError, match="param_grid must be a dict or a list of dicts, got"):
+        chemin.PathSearchCV(chemin.PathSVC(), grid).fit(X, y)
+
+
+def test_a_grid_of_what_the_path_knows():
+    with pytest.raises(ValueError, match="param_grid must not have 'C': the path knows"):
+        chemin.PathSearchCV(chemin.PathSVC(), {"gamma": [1.0], "C": [1.0]}).fit(X, y)
+    degree = chemin.PathSearchCV(chemin.PathSVC(kernel="poly"), {"degree": [1, 2]}, cv=2)
+    assert "degree" in degree.fit(X, y).best_params_
+
+
+def test_what_an_unfitted_model_is_asked_for():
+    for model in (chemin.PathSVC(), chemin.PathSVR(), chemin.PathNuSVR()):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            model.to_sklearn()
+    with pytest.raises(AttributeError) as error:
+        chemin.PathSVC().predict_proba(X)
+    assert "needs probability='sigmoid' or 'isotonic', got None" in str(error.value.__cause__)
+
+
+def test_values_below_the_stop():
+    """Oracle: the message is advice that works."""
+    path = chemin.svc_path(X, y, stop=0.5)
+    with pytest.raises(ValueError, match=r"range \[0.5, inf\]: path.further\(0.2\) walks on to it"):
+        path.at(0.2)
+    assert path.further(0.2).at(0.2).lambda_ == 0.2
+    with pytest.raises(ValueError, match=r"outside the walked range \[0.5, inf\]$"):
+        path.at(-1.0)
 
 
 @pytest.mark.parametrize("n_jobs", [[], np.inf, "x"], ids=repr)

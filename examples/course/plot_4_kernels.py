@@ -36,7 +36,7 @@ for (name, kernel), ax in zip(kernels.items(), axes.flat):
     ax.set(title=name, xticks=[], yticks=[])
     found = is_kernel(K)
     print(f"{name:21s} smallest eigenvalue {found.smallest:8.1e}, a kernel: {found.valid}")
-fig.suptitle("kernel matrices: blue negative, white 0, red positive", fontsize=10)
+_ = fig.suptitle("kernel matrices: blue negative, white 0, red positive", fontsize=10)
 
 # %%
 # x'B x' is a kernel where B is positive semi-definite; another B is refused.

@@ -1,8 +1,8 @@
 """Exact regularisation paths, compatible with scikit-learn."""
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import metadata as _metadata
 
-from . import datasets, kernels, selection
+from . import datasets, display, kernels, selection
 from .api import (
     adaptive_ridge_path,
     elastic_net_path,
@@ -49,8 +49,8 @@ from .path import Path, Solution, load
 from .selection.surface import nu_svr_surface, svr_surface
 
 try:
-    __version__ = version("chemin")
-except PackageNotFoundError:  # a source tree on the path, not installed
+    __version__ = _metadata.version("chemin")
+except _metadata.PackageNotFoundError:  # a source tree on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
@@ -79,6 +79,7 @@ __all__ = [
     "adaptive_ridge_path",
     "compare",
     "datasets",
+    "display",
     "elastic_net_path",
     "expectile_path",
     "garrote_path",
@@ -102,3 +103,8 @@ __all__ = [
     "svr_path",
     "svr_surface",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names: what a user types and completes."""
+    return __all__

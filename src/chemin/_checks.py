@@ -641,6 +641,14 @@ def check_count(value: Any, name: str) -> int | None:
     return None if value is None else int(value)
 
 
+def check_folds(cv: Any, n: int) -> None:
+    """Refuse a number of folds that n rows cannot be split into; what is no number passes."""
+    if isinstance(cv, Integral) and not 2 <= int(cv) <= n:
+        raise ValueError(
+            f"cv must be a number of folds from 2 to the number of rows, {n}, got {cv}"
+        )
+
+
 def check_level(value: Any, name: str) -> int:
     """Return value as an int; True counts as 1."""
     if not isinstance(value, (Integral, np.bool_)):

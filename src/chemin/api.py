@@ -137,16 +137,20 @@ def svr_path(
 
         min  lambda/2 |f|^2 + sum_i w_i max(0, |y_i - f(x_i) - b| - epsilon)
 
-    The parameters that are not listed are those of `svc_path`.
-
     Parameters
     ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
+    y : array of n numbers
     along : "lambda" or "epsilon"
         The parameter that moves; the other one is held at `lambda_` or `epsilon`.
     epsilon : float, >= 0
         Half the width of the tube, in units of y.
     lambda_ : float, > 0
         1/C, for a path in epsilon.
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    start, stop : float or None
+        Values of the moving parameter, as in `svc_path`.
+    sample_weight, intercept, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -194,8 +198,12 @@ def nu_svr_path(
     over f, b and epsilon >= 0; W is the sum of the weights, n without any. nu bounds the share of
     points outside the tube from above and the share of support vectors from below.
 
+    The tube's half width is the `epsilon` of each solution; `Path.closed_tube` says where it is 0.
+
     Parameters
     ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
+    y : array of n numbers
     along : "lambda" or "nu"
         The parameter that moves; the other one is held at `lambda_` or `nu`.
     nu : float in (0, 1]
@@ -206,9 +214,8 @@ def nu_svr_path(
         Values of the moving parameter. A path in nu starts where the tube closes: beyond that nu
         epsilon is 0, nothing changes any more, and `at` gives it up to nu = 1. It may also go
         upward: start=0.01, stop=1. Default stop: 1e-4 of the start.
-
-    The other parameters are those of `svc_path`. The tube's half width is the `epsilon` of each
-    solution; `Path.closed_tube` says where it is 0.
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    sample_weight, intercept, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -251,8 +258,13 @@ def quantile_path(
 
         min  lambda/2 |f|^2 + sum_i w_i max(tau r_i, (tau - 1) r_i),    r_i = y_i - f(x_i) - b
 
+    `Path.fractions_below` tells the shares of points below f, `Path.crossings` where quantiles
+    cross.
+
     Parameters
     ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
+    y : array of n numbers
     along : "lambda" or "tau"
         The parameter that moves; the other one is held at `lambda_` or `tau`. Along tau the path
         has every quantile of the conditional distribution.
@@ -263,9 +275,8 @@ def quantile_path(
         1/C, for a path in tau.
     start, stop : float or None
         Values of the moving parameter. Along tau: by default upward, from 0.0001 to 0.9999.
-
-    The other parameters are those of `svc_path`. `Path.fractions_below` tells the shares of points
-    below f, `Path.crossings` where quantiles cross.
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    sample_weight, intercept, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -310,11 +321,12 @@ def one_class_path(
 
     Parameters
     ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
     start, stop : float or None
         Values of nu in (0, 1]. Default start: 1, where every point is outside. It may also go
         upward: start=0.01, stop=1. Default stop: 1e-4.
-
-    The other parameters are those of `svc_path`.
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    sample_weight, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -357,17 +369,21 @@ def lasso_path(
 
         min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda sum_j s_j |b_j|
 
-    lambda is n times the alpha of scikit-learn. The parameters that are not listed are those of
-    `svc_path`; `stop=0` goes to least squares.
+    lambda is n times the alpha of scikit-learn.
 
     Parameters
     ----------
+    X : array of shape (n, d)
+    y : array of n numbers
     positive : bool
         Whether no coefficient may be negative.
     standardize : bool
         Whether s_j is the standard deviation of column j (without an intercept: its root mean
         square), as if the columns had been divided by it, and not 1. Coefficients are those of the
         columns as they are.
+    start, stop : float or None
+        Values of lambda, as in `svc_path`. `stop=0` goes to least squares.
+    sample_weight, intercept, max_events, verbose : as in `svc_path`
 
     Examples
     --------
@@ -396,15 +412,18 @@ def ridge_path(
         min  1/2 sum_i w_i (y_i - x_i'b - b0)^2 + lambda/2 sum_j s_j^2 b_j^2
 
     lambda is the alpha of scikit-learn. Coefficients are rational in lambda and nothing happens on
-    the way: there are no events. The parameters that are not listed are those of `svc_path`.
+    the way: there are no events.
 
     Parameters
     ----------
+    X : array of shape (n, d)
+    y : array of n numbers
     standardize : bool
         As in `lasso_path`.
     start, stop : float or None
         Values of lambda. Default: from 1e3 to 1e-6 of the largest squared singular value of the
         centred columns. `stop=0` goes to least squares, the shortest of several.
+    sample_weight, intercept : as in `svc_path`
 
     Examples
     --------
@@ -439,15 +458,20 @@ def garrote_path(
 
         min  1/2 sum_i w_i (y_i - sum_j c_j a_j x_ij - b0)^2 + lambda sum_j c_j,      c_j >= 0
 
-    a is least squares, or ridge regression. `coef` is c_j a_j. The parameters that are not listed
-    are those of `lasso_path`; at lambda = 0 it is least squares.
+    a is least squares, or ridge regression. `coef` is c_j a_j; at lambda = 0 and
+    with ridge=0 it is least squares.
 
     Parameters
     ----------
+    X : array of shape (n, d)
+    y : array of n numbers
     ridge : float, >= 0
         The penalty of the first estimate, per row and on standardised columns. 0: least squares,
         with more columns than rows the shortest of many. It should not be 0 there, nor where
         columns are nearly collinear.
+    start, stop : float or None
+        Values of lambda, as in `svc_path`.
+    sample_weight, intercept, max_events, verbose : as in `svc_path`
 
     Examples
     --------
@@ -483,13 +507,18 @@ def adaptive_ridge_path(
 
     over b and all penalties lambda_j, of which the harmonic mean is mu. The best penalties make it
     a lasso at lambda = (mu/d) abs(b)_1, d the number of columns: `Solution.lambda_`. Variables come
-    and go as on the lasso's path. The parameters that are not listed are those of `lasso_path`.
+    and go as on the lasso's path.
 
     Parameters
     ----------
+    X : array of shape (n, d)
+    y : array of n numbers
     start, stop : float or None
         Values of mu. b vanishes only at an infinite mu; by default the path begins where b has come
         a thousandth of its way to the first event, and ends where the path of the lasso does.
+    standardize : bool
+        As in `lasso_path`.
+    sample_weight, intercept, max_events, verbose : as in `svc_path`
 
     Examples
     --------
@@ -550,17 +579,22 @@ def quadratic_svc_path(
 
         L(m) = 0 above rho, (rho - m)^2 on [rho - h, rho], 2 h (rho - m) - h^2 below
 
-    Between events solutions are rational in lambda; they are followed exactly. The parameters that
-    are not listed are those of `svc_path`.
+    Between events solutions are rational in lambda; they are followed exactly.
 
     Parameters
     ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
+    y : array of n labels, two classes
     rho : float, > 0
         Margins above it cost nothing.
     h : float, > 0
         How far below rho the loss is quadratic; infinite for the squared hinge.
     intercept : bool
         Whether f has an intercept, unpenalised.
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    start, stop : float or None
+        Values of lambda, as in `svc_path`.
+    sample_weight, class_weight, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -605,14 +639,20 @@ def quadratic_svr_path(
 
         L(u) = u^2 up to h, 2 h u - h^2 above
 
-    With epsilon = 0 it is Huber's loss. The parameters that are not listed are those of `svc_path`.
+    With epsilon = 0 it is Huber's loss.
 
     Parameters
     ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
+    y : array of n numbers
     epsilon : float, >= 0
         Half the width of the tube, in units of y.
     h : float, > 0
         How far outside the tube the loss is quadratic, in units of y; by default everywhere.
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    start, stop : float or None
+        Values of lambda, as in `svc_path`.
+    sample_weight, intercept, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -650,11 +690,15 @@ def expectile_path(
 
     Parameters
     ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
+    y : array of n numbers
     tau : float in (0, 1)
         The expectile: with an intercept, what the points above f pull and what those below pull are
         as 1 - tau to tau. 1/2 is the mean.
-
-    The other parameters are those of `svc_path`.
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    start, stop : float or None
+        Values of lambda, as in `svc_path`.
+    sample_weight, intercept, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -694,7 +738,16 @@ def kernel_ridge_path(
         min  lambda/2 |f|^2 + 1/2 sum_i w_i (y_i - f(x_i) - b)^2
 
     lambda is the alpha of `sklearn.kernel_ridge.KernelRidge`, which has no intercept. There are no
-    events. The parameters are those of `svc_path`.
+    events.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), or (n, n) when kernel="precomputed"
+    y : array of n numbers
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    start, stop : float or None
+        Values of lambda, as in `svc_path`.
+    sample_weight, intercept, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -745,6 +798,11 @@ def laplacian_svc_path(
     lie. The L1 penalty leaves few kernel terms in f, the active ones, and predictions evaluate no
     others.
 
+    Solutions have `lambda1`, `lambda2`, `mu` and `rho`, their `lambda_` is lambda2, and their alpha
+    is 0 at points without a label. `Path.s` has the sum of absolute coefficients at each event. In
+    `Path.events` variable j < n is the coefficient of point j, n + i the multiplier of point i, and
+    2n the intercept.
+
     Parameters
     ----------
     X : array of shape (n, d), or (n, n) when kernel="precomputed"
@@ -775,11 +833,8 @@ def laplacian_svc_path(
     sample_weight : array of shape (n,) or None
         What the loss of a labelled point counts. A point of weight 0 keeps its place in the graph
         and among the kernel terms: only its label is ignored.
-
-    The other parameters are those of `svc_path`. Solutions have `lambda1`, `lambda2`, `mu` and
-    `rho`, their `lambda_` is lambda2, and their alpha is 0 at points without a label. `Path.s` is
-    |b|_1 at each event. In `Path.events` variable j < n is the coefficient of point j, n + i the
-    multiplier of point i, and 2n the intercept.
+    kernel, gamma, degree, coef0 : as in `svc_path`
+    class_weight, intercept, max_events, check_psd, verbose : as in `svc_path`
 
     Examples
     --------
@@ -886,14 +941,19 @@ def l1_svc_path(
     models between two are optimal: `Path.s`, the sum of absolute coefficients at each event, tells
     both ends of each. `at` gives the end with the smaller s.
 
+    In `Path.events` variable j < d is a coefficient, d + i the multiplier of row i, and d + n the
+    intercept.
+
     Parameters
     ----------
+    X : array of shape (n, d)
+    y : array of n labels, two classes
     lambda2 : float, >= 0
         The weight of a ridge; above 0 this is the doubly regularised SVM, and coefficients are
         piecewise linear in lambda.
-
-    The other parameters are those of `svc_path`. In `Path.events` variable j < d is a coefficient,
-    d + i the multiplier of row i, and d + n the intercept.
+    start, stop : float or None
+        Values of lambda, as in `svc_path`.
+    sample_weight, class_weight, intercept, max_events, verbose : as in `svc_path`
 
     Examples
     --------
@@ -942,10 +1002,13 @@ def elastic_net_path(
 
     Parameters
     ----------
+    X : array of shape (n, d)
+    y : array of n numbers
     lambda2 : float, >= 0
         The weight of the ridge; 0 is the lasso.
-
-    The other parameters are those of `svc_path`; `stop=0` goes to ridge regression.
+    start, stop : float or None
+        Values of lambda1, as in `svc_path`. `stop=0` goes to ridge regression.
+    sample_weight, intercept, max_events, verbose : as in `svc_path`
 
     Examples
     --------

@@ -49,6 +49,14 @@ class Certificate:
     relative_gap: Any
     floor: Any
 
+    def __repr__(self) -> str:
+        worst = (
+            f"{f.name}={np.abs(getattr(self, f.name)).max(initial=0.0):.2g}" for f in fields(self)
+        )
+        exact = np.asarray(self.exact)
+        said = self.verdict if exact.ndim == 0 else f"{exact.sum()} of {exact.size} exact, worst"
+        return f"<Certificate: {said}: {', '.join(worst)}>"
+
     @property
     def verdict(self) -> Any:
         seen, good = self._judged()

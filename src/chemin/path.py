@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -349,7 +350,7 @@ class Path:
         n, d = self._data.X.shape
         what = f"{self._problem.name} in {self.parameter}"
         state = "" if self.complete else f", incomplete: {self.reason}"
-        kernel = "" if self._data.kernel is None else f", {self._data.kernel!r}"
+        kernel = "" if self._data.kernel is None else f", {_short(self._data.kernel)}"
         tube = ""
         if self.parameter == "nu" and "closed" in self.stair_names and len(self._trace.t0):
             tube = "".join(f", tube closed from {a:.4g} to {b:.4g}" for a, b in self.closed_tube)
@@ -378,9 +379,12 @@ class Path:
             top = self._problem.highest_value
         bad = v[(v < bottom - END * abs(bottom)) | (v > top * (1 + END))]
         if bad.size:
+            advice = "" if self.complete else f" ({self.reason})"
+            if self.complete and self.stop == bottom > bad[0] >= 0:
+                advice = f": path.further({bad[0]:g}) walks on to it"
             raise ValueError(
                 f"{self.parameter} = {bad[0]:g} lies outside the walked range "
-                f"[{bottom:.6g}, {top:.6g}]" + ("" if self.complete else f" ({self.reason})")
+                f"[{bottom:.6g}, {top:.6g}]{advice}"
             )
         if self.stop <= self.start:
             v = np.maximum(v, bottom)
@@ -467,7 +471,21 @@ class Path:
         return self._rest if ends and straight and self._way_to_zero[2] else 0.0
 
     def at(self, value: float) -> Solution:
-        """The exact solution at one value of the parameter."""
+        """The exact solution at one value of the parameter.
+
+        Parameters
+        ----------
+        value : float
+            A value of what moves: of lambda, or of `parameter`. `chemin.svc_path` says which are
+            known; `further` walks on below the stop.
+
+        Examples
+        --------
+        >>> X, y = chemin.datasets.make_sinexp(60, 0)
+        >>> path = chemin.svr_path(X, y)
+        >>> path.at(0.5).lambda_
+        0.5
+        """
         if np.ndim(value) != 0:
             raise ValueError(
                 f"at takes one value of {self.parameter}, got {value!r:.60}; decision_function and "
@@ -510,6 +528,18 @@ class Path:
         """f at new points; an array of values gives one column each, for one matrix product.
 
         Where its sign is a label f is 0 if round-off does not tell it from 0.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, d)
+            New points; with kernel="precomputed" the kernel between them and the points of the
+            path, (n_new, n).
+        value : float or array
+            Values of the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), or (n_new, k) for k values
         """
         check_names(X, self._data.names)
         c = self._columns(value)
@@ -554,6 +584,14 @@ class Path:
         """Labels for classification (f = 0 gives classes_[0]), f itself for regression.
 
         Of the one-class SVM 1 and -1; f = 0, on the boundary, is inside, as in scikit-learn.
+
+        Parameters
+        ----------
+        X, value : as in `decision_function`
+
+        Returns
+        -------
+        ndarray of shape (n_new,), or (n_new, k) for k values
         """
         f = self.decision_function(X, value)
         if self._data.classes is None:
@@ -562,11 +600,23 @@ class Path:
         return self._data.classes[inside.astype(np.intp)]
 
     def multipliers(self, values: ArrayLike) -> Floats:
-        """Dual variables (alpha of `at`) at many values at once, one column a value."""
+        """Dual variables (alpha of `at`) at many values at once, one column a value.
+
+        Parameters
+        ----------
+        values : float or array
+            Values of the parameter.
+        """
         return self._spread(self._columns(values).alpha)
 
     def coefficients(self, values: ArrayLike) -> tuple[Floats, Floats]:
-        """Coefficients (one column a value) and intercepts at many values at once."""
+        """Coefficients (one column a value) and intercepts at many values at once.
+
+        Parameters
+        ----------
+        values : float or array
+            Values of the parameter.
+        """
         c = self._columns(values)
         return self._spread(c.coef), c.intercept - self._lift(c.coef)
 
@@ -954,7 +1004,18 @@ class Path:
     # ------------------------------------------------------------------ out of Python
 
     def plot(self, **options: Any) -> PathDisplay:
-        """Draw the path: `PathDisplay.from_path` with this path, and its options."""
+        """Draw the path.
+
+        Parameters
+        ----------
+        **options
+            Those of `chemin.display.PathDisplay.from_path`: what, variables, names, counts, mark,
+            ax, xscale, and those of matplotlib's lines.
+
+        Returns
+        -------
+        PathDisplay
+        """
         from .display import PathDisplay
 
         return PathDisplay.from_path(self, **options)
@@ -971,7 +1032,13 @@ class Path:
         return pandas.DataFrame(columns | {f: names[e[f]] for f in ("from", "to")})
 
     def save(self, file: str | FilePath) -> None:
-        """Write the path to an .npz file: arrays and a JSON header, no pickle."""
+        """Write the path to an .npz file: arrays and a JSON header, no pickle.
+
+        Parameters
+        ----------
+        file : str or pathlib.Path
+            The suffix .npz is added where there is none; `chemin.load` does the same.
+        """
         d, t = self._data, self._trace
         if d.kernel is not None and d.kernel.spec()["name"] == "callable":
             raise ValueError(
@@ -996,6 +1063,11 @@ class Path:
             arrays |= {f"laplacian_{name}": getattr(d.laplacian, name) for name in parts}
         arrays |= {f"trace_{name}": array for name, array in t.arrays().items()}
         write(file, Stored(header, arrays))
+
+
+def _short(kernel: Any) -> str:
+    """A kernel with numbers of four digits, for the eye."""
+    return re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda found: f"{float(found[0]):.4g}", repr(kernel))
 
 
 def combined(cross: Floats, coef: Floats, *, alike: bool) -> tuple[Floats, Floats]:
@@ -1044,7 +1116,23 @@ def gram_of(data: Data, kernel: Kernel, matrix: Floats | DenseGram | None = None
 
 
 def load(file: str | FilePath) -> Path:
-    """Read a path that `Path.save` has written."""
+    """Read a path that `Path.save` has written.
+
+    Parameters
+    ----------
+    file : str or pathlib.Path
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> X, y = chemin.datasets.make_sinexp(60, 0)
+    >>> chemin.svr_path(X, y).save("sine")
+    >>> chemin.load("sine.npz").parameter
+    'lambda'
+    """
     stored = read(file)
     try:
         return _restored(stored)

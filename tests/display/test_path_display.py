@@ -231,6 +231,7 @@ def test_options_reach_the_lines(lasso):
         ({"names": ["a", "b"]}, ["names", "2 entries", "10"]),
         ({"variables": [10]}, ["variables", "9", "10"]),
         ({"variables": [0.5]}, ["variables", "indices"]),
+        ({"mark": "a"}, ["mark", "number", "'a'"]),
     ],
 )
 def test_bad_options(lasso, options, parts):
@@ -239,6 +240,22 @@ def test_bad_options(lasso, options, parts):
         lasso.plot(**options)
     for part in parts:
         assert part in str(error.value)
+
+
+def test_one_class_needs_no_legend():
+    """Oracle: the path: one colour for all lines, since there is nothing to tell apart."""
+    path = chemin.one_class_path(np.random.default_rng(0).normal(size=(30, 2)))
+    display = path.plot()
+    assert display.groups is None and display.ax_.get_legend() is None
+
+
+def test_a_sparse_machine_shows_its_coefficients():
+    """Oracle: the path itself. Multipliers of a few labels hardly move, coefficients do."""
+    X, y = load_iris(return_X_y=True)
+    labels = np.where(np.arange(100) % 10 == 0, y[50:], -1)
+    path = chemin.laplacian_svc_path(X[50:], labels)
+    display = path.plot()
+    assert display.curves == pytest.approx(path.coefficients(display.values)[0], abs=1e-12)
 
 
 def test_repr(lasso):

@@ -108,7 +108,7 @@ def test_the_default_is_what_the_problem_names(labels, numbers, monkeypatch):
         assert CrossValidation(3)(family).scoring == family.problem.criterion
     assert Problem.criterion == "loss"
     monkeypatch.setattr(SVC, "criterion", "loss")
-    assert CrossValidation(3)(Family(svc_path, *labels)).loss == "training loss"
+    assert CrossValidation(3)(Family(svc_path, *labels)).loss == "hinge loss"
     monkeypatch.setattr(SVC, "criterion", "average_precision")
     curve = CrossValidation(3)(Family(svc_path, *labels, start=2.0, stop=1.0))
     assert curve.scoring == "average_precision" and not curve.exact

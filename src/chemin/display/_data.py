@@ -121,7 +121,9 @@ def groups(
         names = [str(names[row]) for row in rows]
     elif path.classes_ is not None and not columns:
         labels = path._data.y[rows]
-        return [(str(c), np.flatnonzero(labels == c)) for c in path.classes_]
+        found = [(str(c), np.flatnonzero(labels == c)) for c in path.classes_]
+        found = [(name, lines) for name, lines in found if len(lines)]
+        return found if len(found) > 1 else None  # one colour tells nothing
     elif columns and len(rows) <= NAMED:
         names = [f"x{row}" for row in rows]
     if names is None:

@@ -205,9 +205,7 @@ class CurveDisplay:
         """
         curve = getattr(estimator, "curve_", None)
         if curve is None:
-            raise ValueError(
-                f"estimator must be fitted and have a curve_, got {type(estimator).__name__}"
-            )
+            raise ValueError(f"estimator must be fitted and have a curve_, got {estimator!r:.60}")
         value = getattr(estimator, f"{curve.parameter}_", None)
         if value is not None and np.ndim(value) == 0:
             options.setdefault("chosen", float(value))

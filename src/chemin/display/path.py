@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import is_word
+from .._checks import check_number, is_word
 from ..path import Path
 from ..problems.staircase import Floats
 from . import _data as data
@@ -106,7 +106,8 @@ class PathDisplay:
             From `chemin.svc_path` and its relatives.
         what : "auto", "coef", "alpha" or "weights"
             Coefficients, multipliers, or, of a linear kernel, the weights of the features. By
-            default coefficients of linear models and multipliers of kernel machines.
+            default coefficients of linear models and of the Laplacian SVM, and multipliers of other
+            kernel machines.
         variables : array of indices or a boolean mask, or None
             The rows (columns for linear models) to draw; None for all.
         names : sequence of str or None
@@ -125,10 +126,11 @@ class PathDisplay:
         -------
         PathDisplay
         """
+        mark = None if mark is None else check_number(mark, "mark")
         if not is_word(what, ("auto", "coef", "alpha", "weights")):
             raise ValueError(f"what must be 'auto', 'coef', 'alpha' or 'weights', got {what!r}")
         if what == "auto":
-            what = "coef" if path._linear else "alpha"
+            what = "coef" if path._linear or path._problem.on_graph else "alpha"
         rows = data.rows(variables, data.count_of(path, what))
         values = data.exact_values(path)
         curves = data.evaluate(path, values, what, rows)
@@ -161,9 +163,7 @@ class PathDisplay:
         """
         path = getattr(estimator, "path_", None)
         if path is None:
-            raise ValueError(
-                f"estimator must be fitted and have a path_, got {type(estimator).__name__}"
-            )
+            raise ValueError(f"estimator must be fitted and have a path_, got {estimator!r:.60}")
         if isinstance(path, Sequence):
             raise ValueError(
                 f"estimator has {len(path)} paths, one for each problem of two classes, expected "

@@ -1,5 +1,14 @@
 """Every tolerance of the walks: value, what it is relative to, and why. One table.
 
+A comment reads "unit: what it decides". 1e-13 of the "linear term" means 1e-13 times it, and so on:
+
+    linear term     what a residual is measured by: the unit of its variable at t
+    box             how far the pins of a multiplier are apart
+    absolute terms  the sum of the sizes of what a number is added up from: it bounds its round-off
+    drift           how far a residual is off the tread on which it should stand
+    m               rows of a matrix
+    1               nothing: the number itself
+
 `benchmarks/tolerances.py` says what ten times more and ten times less of each does. Sizes of blocks
 and limits of patience are no tolerances: they change how long a walk takes, and stay where they are
 used.

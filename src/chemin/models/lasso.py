@@ -489,9 +489,10 @@ def adaptive_ridge_iteration(
     tol: float = 0.0,
     intercept: bool = True,
 ) -> tuple[NDArray[np.float64], float, int]:
-    """Adaptive ridge regression at one mu, by its classical iteration: b_j = c_j g_j with
+    """Adaptive ridge regression at one mu, by its classical iteration.
 
-        c_j^2 = d g_j^2 / sum_k g_k^2,      g = (C X'X C + mu I)^-1 C X'y,      C = diag(c)
+        b_j = c_j g_j,      c_j^2 = d g_j^2 / sum_k g_k^2
+        g = (C X'X C + mu I)^-1 C X'y,      C = diag(c)
 
     from ridge regression (c = 1). It is the reference: `adaptive_ridge_path` has the limit, for
     every mu. Ten rounds leave errors of a hundredth; nine digits can take thousands.

@@ -293,8 +293,11 @@ class MKLRegressor(RegressorMixin, _MKL):
     ----------
     epsilon : float >= 0
         Half the width of the tube, in units of y.
+    kernels, C, norm, weighting, normalise, intercept, tol, max_iter : as in `MKLClassifier`
 
-    The other parameters and attributes are those of `MKLClassifier`.
+    Attributes
+    ----------
+    weights_, kernel_, gap_ : as in `MKLClassifier`
 
     Examples
     --------

@@ -26,8 +26,16 @@ class PathQuadraticSVC(PathSVC):
         Margins above it cost nothing.
     h : float, > 0
         How far below rho the loss is quadratic; infinite for the squared hinge.
+    intercept : bool
+        Whether f has an intercept, unpenalised; by default it has none.
+    kernel, gamma, degree, coef0, class_weight : as in `PathSVC`
+    multi_class, joint, decision_function_shape : as in `PathSVC`
+    cv, scoring, choose, tolerance, start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
-    The other parameters and attributes are those of `PathSVC`. By default there is no intercept.
+    Attributes
+    ----------
+    classes_, lambda_, C_, curve_, path_ : as in `PathSVC`
+    support_, support_vectors_, dual_coef_, intercept_ : as in `PathSVC`
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,15 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_positive, check_weights
+from .._checks import check_folds, check_positive, check_weights
 from ..kernels import RBF, Distances, make_kernel
 from ..selection import Criterion, CrossValidation, Family
 from ..selection.race import Candidate, Fold
 from ._base import PathEstimator
 
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+# What grids of other tools hold, and a path needs no list of.
+OF_THE_PATH = ("C", "alpha", "lambda_")
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
             For splitters that keep groups together.
         """
         data = _Data(X, np.asarray(y), sample_weight)
+        check_folds(self.cv, len(data.y))
         splitter = check_cv(self.cv, data.y, classifier=is_classifier(self.estimator))
         splits = [tuple(map(np.asarray, pair)) for pair in splitter.split(X, data.y, groups)]
         state = _State(self, data, splits)
@@ -174,9 +177,26 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
         self._finish(state)
         return self
 
+    def _grids(self) -> list[Any]:
+        """The grids, as a list of dicts."""
+        grid = self.param_grid
+        grids = (
+            list(grid) if isinstance(grid, Iterable) and not isinstance(grid, Mapping) else [grid]
+        )
+        if not all(isinstance(one, Mapping) for one in grids):
+            raise ValueError(f"param_grid must be a dict or a list of dicts, got {grid!r:.60}")
+        known = self.estimator.get_params()
+        for name in {name for one in grids for name in one} - set(known):
+            if name.split("__")[-1] in OF_THE_PATH:
+                raise ValueError(
+                    f"param_grid must not have {name!r}: the path knows every lambda (1/C in an "
+                    "SVM), and best_value_ is the one that is chosen"
+                )
+        return grids
+
     def _continuous(self) -> tuple[str, Between | None]:
         """The name and the range of the continuous parameter, if there is one."""
-        grids = [self.param_grid] if isinstance(self.param_grid, Mapping) else self.param_grid
+        grids = self._grids()
         found = [(k, v) for g in grids for k, v in g.items() if isinstance(v, Between)]
         if len(found) > 1:
             names = " and ".join(k for k, _ in found)
@@ -185,10 +205,9 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def _candidates(self) -> Iterator[dict[str, Any]]:
         self._continuous()
-        grids = [self.param_grid] if isinstance(self.param_grid, Mapping) else self.param_grid
         listed = [
             {k: v.values() if isinstance(v, Between) else v for k, v in grid.items()}
-            for grid in grids
+            for grid in self._grids()
         ]
         if any(hasattr(v, "rvs") for grid in listed for v in grid.values()):
             return iter(ParameterSampler(listed, self.n_iter, random_state=self.random_state))

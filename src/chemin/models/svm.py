@@ -35,6 +35,12 @@ FIRST_LINES = 5  # in lambda, where epsilon or nu is chosen too
 OF_LIBSVM = ("linear", "poly", "rbf", "sigmoid")  # kernels; others are handed over as functions
 
 
+def _has_probability(model: Any) -> bool:
+    if model.probability is None:
+        raise AttributeError("predict_proba needs probability='sigmoid' or 'isotonic', got None")
+    return True
+
+
 def _is_path(gamma: Any) -> bool:
     """Whether gamma is to be chosen too."""
     return isinstance(gamma, str) and gamma == "path"
@@ -396,7 +402,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
             return f[:, 0]
         return self.path_.coding.decision(f, self.decision_function_shape)
 
-    @available_if(lambda self: self.probability is not None)
+    @available_if(_has_probability)
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Probabilities of the classes, one column each.
 
@@ -422,6 +428,7 @@ class PathSVC(ClassifierMixin, _PathMachine):
 
     def to_sklearn(self) -> SVC:
         """The chosen model as sklearn.svm.SVC(C=C_), fitted on the same rows and weights."""
+        check_is_fitted(self)
         if self._several and (self.multi_class != "ovo" or not self.joint):
             raise ValueError(
                 "several classes can be handed over with multi_class='ovo' and joint=True alone: "
@@ -502,10 +509,10 @@ class PathSVR(_PathRegressor):
     epsilon : float, >= 0, or "path"
         Half the width of the tube, in units of y. "path" chooses it too, between half the range of
         y and a thousandth of that: `chemin.svr_surface`.
+    kernel, gamma, degree, coef0, intercept : as in `PathSVC`
     scoring : str, callable or None
         Default: neg_mean_squared_error. See `chemin.selection.CrossValidation`.
-
-    The other parameters and attributes are those of `PathSVC`.
+    cv, choose, tolerance, start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
     Attributes
     ----------
@@ -513,6 +520,7 @@ class PathSVR(_PathRegressor):
         Half the width of the tube.
     surface_ : Surface
         With epsilon="path": the lines that were followed.
+    lambda_, C_, curve_, path_, support_, support_vectors_, dual_coef_, intercept_ : as in `PathSVC`
 
     Examples
     --------
@@ -570,6 +578,7 @@ class PathSVR(_PathRegressor):
 
     def to_sklearn(self) -> SVR:
         """The chosen model as sklearn.svm.SVR(C=C_), fitted on the same rows and weights."""
+        check_is_fitted(self)
         return self._hand_over(partial(SVR, epsilon=self.epsilon_))
 
 
@@ -585,10 +594,10 @@ class PathNuSVR(_PathRegressor):
     nu : float in (0, 1], or "path"
         At most this share of the points lies outside the tube, and at least this share are support
         vectors (where the tube is open). "path" chooses it too: `chemin.nu_svr_surface`.
+    kernel, gamma, degree, coef0, intercept : as in `PathSVC`
     scoring : str, callable or None
         Default: neg_mean_squared_error. See `chemin.selection.CrossValidation`.
-
-    The other parameters and attributes are those of `PathSVC`.
+    cv, choose, tolerance, start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
     Attributes
     ----------
@@ -598,6 +607,7 @@ class PathNuSVR(_PathRegressor):
         Half the width of its tube, in units of y.
     surface_ : Surface
         With nu="path": the lines that were followed.
+    lambda_, C_, curve_, path_, support_, support_vectors_, dual_coef_, intercept_ : as in `PathSVC`
 
     Examples
     --------
@@ -655,4 +665,5 @@ class PathNuSVR(_PathRegressor):
 
     def to_sklearn(self) -> NuSVR:
         """The chosen model as sklearn.svm.NuSVR(nu=nu_, C=C_), on the same rows and weights."""
+        check_is_fitted(self)
         return self._hand_over(partial(NuSVR, nu=self.nu_))

@@ -112,6 +112,7 @@ class Problem(ABC):
     # The score that a value is chosen by, by default: "loss", the training loss, or a name of
     # scikit-learn's.
     criterion: ClassVar[str] = "loss"
+    loss_name: ClassVar[str] = "own loss"  # what curves call the loss that training minimises
     # What models on different numbers of rows are compared at: one lambda, or one lambda per row
     # (lambda over the sum of the weights, scikit-learn's alpha of the lasso).
     per_row: ClassVar[bool] = False

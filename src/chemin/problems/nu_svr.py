@@ -30,6 +30,7 @@ ZERO, EDGE, FULL, CLOSED, OPEN = 1, 2, 3, 1, 2
 
 class NuSVR(KernelMachine):
     name = "nu_svr"
+    loss_name = "epsilon-insensitive loss"
     stair_names = ("below", "lower edge", "within", "upper edge", "above", "closed", "open")
     edge_name = "on the edge of the tube"
     criterion = "neg_mean_squared_error"

@@ -25,6 +25,7 @@ class QuadraticSVR(KernelMachine):
     """h infinite: squared errors beyond the tube; epsilon = 0: Huber's loss."""
 
     name = "quadratic_svr"
+    loss_name = "quadratic tube loss"
     stair_names = ("below", "lower slope", "within", "upper slope", "above")
     edge_name = "on the slopes"
     criterion = "neg_mean_squared_error"
@@ -45,6 +46,7 @@ class Expectile(KernelMachine):
     """Two rows a point, since its two sides bend differently: above f, and below it."""
 
     name = "expectile"
+    loss_name = "asymmetric squared loss"
     stair_names = ("below", "on the curve", "above")
     edge_name = "off the curve"
     parameters = {"tau": Parameter(0.5, "inside")}
@@ -66,6 +68,7 @@ class KernelRidge(KernelMachine):
     """One ramp without ends: nothing ever happens."""
 
     name = "kernel_ridge"
+    loss_name = "half squared error"
     stair_names = ("below", "on the ramp", "above")
     edge_name = "off the curve"
     criterion = "neg_mean_squared_error"

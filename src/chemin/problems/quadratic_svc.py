@@ -24,6 +24,7 @@ class QuadraticSVC(KernelMachine):
     """y in {-1, 1}."""
 
     name = "quadratic_svc"
+    loss_name = "quadratic hinge loss"
     target = "labels"
     stair_names = ("outside", "slope", "inside")
     edge_name = "on the slope"

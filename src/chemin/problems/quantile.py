@@ -17,6 +17,7 @@ from .staircase import Floats
 
 class Quantile(KernelMachine):
     name = "quantile"
+    loss_name = "pinball loss"
     stair_names = ("below", "on the curve", "above")
     edge_name = "on the curve"
     parameters = {"tau": Parameter(0.5, "inside")}

@@ -19,6 +19,7 @@ class SVC(KernelMachine):
     """y in {-1, 1}; the cost c is the balance of the two classes."""
 
     name = "svc"
+    loss_name = "hinge loss"
     target = "labels"
     stair_names = ("outside", "elbow", "inside")
     edge_name = "on the elbow"

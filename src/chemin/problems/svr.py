@@ -17,6 +17,7 @@ from .staircase import Floats, Ints
 
 class SVR(KernelMachine):
     name = "svr"
+    loss_name = "epsilon-insensitive loss"
     stair_names = ("below", "lower edge", "within", "upper edge", "above")
     edge_name = "on the edge of the tube"
     criterion = "neg_mean_squared_error"

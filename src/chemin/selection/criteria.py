@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import delayed
 
+from .._checks import check_folds
 from ..engine import DEFAULT_RANGE, ROUND_OFF
 from ..kernels import parts_of
 from ..path import Path
@@ -200,6 +201,7 @@ class CrossValidation(Criterion):
         listed &= not hasattr(self.cv, "split") or isinstance(self.cv, PredefinedSplit)
         rows = np.arange(len(family)) if listed else family.used
         y = _classes_or_numbers(family)[rows]
+        check_folds(self.cv, len(rows))
         splitter = check_cv(_checked_cv(self.cv), y, classifier=family.classifier)
         groups = None if self.groups is None else _check_groups(self.groups, family)[rows]
         try:

@@ -243,7 +243,7 @@ _KNOWN = (
     Loss("neg_mean_squared_error", "squared error", False, 0.0, of_mean, _squared),
     Loss("neg_mean_absolute_error", "absolute error", False, 0.0, of_mean, _absolute),
     Loss("r2", "1 - r2", False, 1.0, of_variance, _squared),
-    Loss("loss", "training loss", None, 0.0, of_mean, _own, as_in_training=True),
+    Loss("loss", "own loss", None, 0.0, of_mean, _own, as_in_training=True),
 )
 EXACT = {loss.scoring: loss for loss in _KNOWN}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,9 @@ def find_loss(scoring: Any, problem: type[Problem], classifier: bool) -> Loss | 
     """
     name = problem.criterion if scoring is None else scoring
     loss = (EXACT | {AREA.scoring: AREA}).get(name) if isinstance(name, str) else None
-    return loss if loss is not None and loss.labels in (classifier, None) else None
+    if loss is None or loss.labels not in (classifier, None):
+        return None
+    return replace(loss, name=problem.loss_name) if loss.as_in_training else loss
 
 
 def for_several_classes(loss: Loss | None, family: ClassFamily) -> Loss | None:
@@ -63,8 +66,9 @@ def find_scorer(scoring: Any) -> Scorer:
         return get_scorer(scoring)
     except (ValueError, TypeError) as error:
         raise ValueError(
-            f"scoring must be a name that scikit-learn knows, one of {', '.join(EXACT)}, a "
-            f"callable scorer(estimator, X, y) or None, got {scoring!r}"
+            f"scoring must be a name that scikit-learn knows (those with an exact curve: "
+            f"{', '.join((*EXACT, AREA.scoring))}), a callable scorer(estimator, X, y) or None, "
+            f"got {scoring!r}"
         ) from error
 
 

@@ -258,10 +258,11 @@ def nu_svr_surface(
 
     Parameters
     ----------
+    X, y, cv, scoring, groups, n_jobs, first : as in `svr_surface`
     low, high : float or None
         Ends of nu. Default: 0.001 and 1.
-
-    The others are those of `svr_surface`.
+    **options
+        The other arguments of `chemin.nu_svr_path`: the kernel, weights, stop.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.model_selection import check_cv
 
-from .._checks import check_matrix, check_target, check_two_classes
+from .._checks import check_folds, check_matrix, check_target, check_two_classes
 from ..kernels import RBF
 from .piecewise import Floats
 from .tuning import MeanError, QuadraticCriterion, SmoothCriterion
@@ -42,6 +42,7 @@ class Folds:
 
 
 def splits_of(cv: Any, X: Floats, y: NDArray[Any], classifier: bool) -> list[Any]:
+    check_folds(cv, len(X))
     return list(check_cv(cv, y, classifier=classifier).split(X, y))
 
 
