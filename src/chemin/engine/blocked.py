@@ -79,7 +79,7 @@ class BlockWalker:
         core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
         core.spare = tol.SPARE
-        self.longest = tol.LONG if system.unit_moves else np.inf
+        core.longest = tol.LONG if system.unit_moves else np.inf
         look_again = tol.FADED if len(system) < SHORT_ROWS else tol.FADING
         core.look_again = look_again if system.unit_moves else 0.0
         core.closed = CLOSED
@@ -143,7 +143,6 @@ class BlockWalker:
         while True:
             core.snapshot()
             core.limit = self.length
-            core.longest = tol.FROM_TOP if self.recorder.nothing_yet else self.longest
             core.watch(watched, self.h)
             code = int(core.run(way, t_end))
             blind = code == _loop.BLIND  # a jump meets nothing that is watched

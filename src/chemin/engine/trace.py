@@ -297,11 +297,6 @@ class Recorder:
         self.events = [e[e["move"] < len(self.moves[0])] for e in self.events]
 
     @property
-    def nothing_yet(self) -> bool:
-        """Whether the walk is still above the start of its path."""
-        return self.from_top and self.first is None
-
-    @property
     def top(self) -> float | None:
         """The t at which the first thing happens."""
         if self.first is None:
