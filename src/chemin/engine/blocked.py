@@ -314,7 +314,8 @@ class BlockWalker:
         for k in np.flatnonzero(mender.stair != self.stair):
             side = 1 if mender.stair[k] > self.stair[k] else -1
             for j in range(int(self.stair[k]), int(mender.stair[k]), side):
-                self.recorder.event(self.t, int(k), j, j + side)
+                if not self.recorder.take_back(self.t, int(k), j, j + side):
+                    self.recorder.event(self.t, int(k), j, j + side)
                 self.passed += 1
         self.stair, self.z = mender.stair, mender.z
         if np.array_equal(mender.core.stairs, mender.stair):  # not where the reference has arrived

@@ -240,6 +240,15 @@ class Recorder:
         self.events.append(np.array([event], dtype=EVENT))
         self.passed += 1
 
+    def take_back(self, t: float, variable: int, origin: int, target: int) -> bool:
+        """Whether this event undoes the last one, at the same t: then neither has happened."""
+        last = self.events[-1][-1] if self.events and len(self.events[-1]) else None
+        if last is None or tuple(last)[:4] != (t, variable, target, origin):
+            return False
+        self.events[-1] = self.events[-1][:-1]
+        self.passed -= 1
+        return True
+
     def extend(self, moves: tuple[Any, ...], events: NDArray[Any], z: Floats) -> None:
         """A block of moves, written already, its events, which count their moves from the block's
         first, and z after it.
