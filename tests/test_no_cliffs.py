@@ -163,3 +163,18 @@ def test_room_for_moves_grows_in_place(monkeypatch):
     np.testing.assert_array_equal(grown.events, at_once.events)
     values = np.geomspace(at_once.stop, at_once.start, 50)
     np.testing.assert_array_equal(grown.coefficients(values)[0], at_once.coefficients(values)[0])
+
+
+def test_an_event_that_is_undone_has_not_happened():
+    """Oracle: the events that are left."""
+    recorder = trace.Recorder(object(), np.zeros(8))
+    recorder.event(2.0, 4, 3, 2)
+    recorder.event(1.0, 7, 2, 1)
+    assert not recorder.take_back(1.0, 7, 2, 1)  # the same again
+    assert not recorder.take_back(0.9, 7, 1, 2)  # further on
+    assert not recorder.take_back(1.0, 4, 1, 2)  # another
+    assert recorder.take_back(1.0, 7, 1, 2)
+    assert not recorder.take_back(2.0, 7, 2, 3)
+    assert [tuple(e)[:4] for e in np.concatenate(recorder.events)] == [(2.0, 4, 3, 2)]
+    assert recorder.passed == 1
+    assert recorder.take_back(2.0, 4, 2, 3) and not recorder.take_back(2.0, 4, 2, 3)
