@@ -246,6 +246,8 @@ class Recorder:
         if last is None or tuple(last)[:4] != (t, variable, target, origin):
             return False
         self.events[-1] = self.events[-1][:-1]
+        if not len(self.events[-1]):
+            self.events.pop()
         self.passed -= 1
         return True
 
