@@ -139,7 +139,7 @@ class Recorder:
 
     def _look_for_the_first(self, t0: Floats, t1: Floats, length: Floats, sizes: Ints) -> None:
         """Whether something happens in one of the next moves; mostly in one of the very first."""
-        done, together, at = 0, 1, self.entries
+        done, together, at = 0, 4, self.entries
         while done < len(t0):
             some = slice(done, done + together)
             move = np.repeat(np.arange(len(t0[some])), sizes[some])
@@ -160,7 +160,8 @@ class Recorder:
         """
         system, (move, index, rate) = self.system, entries
         assert system is not None
-        size = np.where(_at_once(t0, t1), length, np.maximum(np.abs(t0), np.abs(t1)))
+        far = np.maximum(np.abs(t0), np.abs(t1))  # a move that is as short as a jump is one
+        size = np.where(np.abs(t0 - t1) <= TIED * far, length, far)
         multiplier = system.boxed[index]
         change = np.where(multiplier, size[move] * rate, 0.0)
         least = NOTHING * np.minimum(self.box[index], system.pulls(t0)[move])
@@ -229,7 +230,7 @@ class Recorder:
         if not (coupling.semidefinite and i < coupling.n_rows and system.boxed[i]):
             return False
         far = max(abs(t0), abs(t1))
-        moved = (length if _at_once(t0, t1) else far) * abs(float(self.rate[self.entries]))
+        moved = (length if abs(t0 - t1) <= TIED * far else far) * abs(float(self.rate[self.entries]))
         seen = float(coupling.root[i]) ** 2 * moved > NOTHING * system.pull(far)
         return seen and moved > NOTHING * min(1.0, system.pull(t0))
 
@@ -412,9 +413,9 @@ class Trace:
             self._leap(z := z.copy(), 0, first)
         # How unpenalised variables moved before: the last move that is not a jump.
         before = np.zeros_like(z)
-        if not multiplier.all() and (forward := np.flatnonzero(self.t0 != self.t1)).size:
+        if not multiplier.all() and len(self.forward):
             # Or, where there is none, the first of all: nothing changes above it.
-            at = int(forward[max(int(np.searchsorted(forward, first)) - 1, 0)])
+            at = int(self.forward[max(int(np.searchsorted(self.forward, first)) - 1, 0)])
             before[self.moves.entries(at)] = self.moves.final_rate(at)
             before[multiplier] = 0.0
         events = self.events[later:].copy()
@@ -559,6 +560,11 @@ class Trace:
         """Where each move ends."""
         return self.moves.t1
 
+    @cached_property
+    def forward(self) -> Ints:
+        """The moves that are no jumps."""
+        return np.flatnonzero(self.t0 != self.t1)
+
     @property
     def way(self) -> float:
         """+1 or -1: where t goes."""
@@ -595,15 +601,16 @@ class Trace:
         """`_leap` of each row of z, from before move `first` to before move `last` of its own."""
         pointer = self.moves.pointer
         row, entry = ranges(pointer[first], pointer[last])
-        index, steps = self.moves.index[entry], self.moves.all_ends(first, last)
+        steps = self.moves.all_ends(first, last, entry)
+        at_entry = z.shape[1] * row + self.moves.index[entry]  # z is one array, by rows
         at, event = ranges(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
         if len(event):
             k, to, move = self._pinned[0][event], self._pinned[1][event], self._pinned_move[event]
             z[at, k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
             since = np.zeros(z.shape, dtype=np.intp)
             since[at, k] = pointer[move]  # the last one counts, here and above
-            steps[entry < since[row, index]] = 0.0
-        np.add.at(z.reshape(-1), z.shape[1] * row + index, steps)  # z is one array, by rows
+            steps[entry < since.reshape(-1)[at_entry]] = 0.0
+        np.add.at(z.reshape(-1), at_entry, steps)
 
     def states(self) -> Iterator[Floats]:
         """z before each move and after the last; to be read at once, and not to be changed."""
@@ -831,11 +838,6 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
-
-
-def _at_once(t0: Any, t1: Any) -> Any:
-    """Whether a move is a jump, or as short as one."""
-    return np.abs(t0 - t1) <= TIED * np.maximum(np.abs(t0), np.abs(t1))
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
