@@ -15,7 +15,7 @@ from . import _loop, _verify  # type: ignore[attr-defined]
 from . import tolerances as tol
 from .reasons import Reason, StuckError
 from .rescue import BLINDLY, Helper, check_sight, check_treads
-from .trace import EVENT, Recorder
+from .trace import Recorder
 
 # The sizes of blocks; tests make them small, so that every branch is taken on small problems.
 BLOCK = 48  # steps between two verifications, at most
@@ -202,7 +202,7 @@ class BlockWalker:
         self.progress(core.t, self.passed, self.helper.events)
         if recorder.system is not None:
             index, rate = recorder.room(core.most_entries())
-            events = np.empty(core.n_events, dtype=EVENT)
+            events = recorder.room_for_events(core.n_events)
             moves = core.record(index, rate, recorder.entries, events)
         core.commit()
         self.stair = core.stairs.copy()
@@ -265,10 +265,10 @@ class BlockWalker:
         The direction is refined on the way.
         """
         soon, at_once = self.core.urgency(self.h, self.core.refine(way), way)
-        n_pinned = len(self.stair) - self.core.ns
-        size = max(self.watching, at_once)
-        if size >= n_pinned:
-            return soon.argsort()[:n_pinned]
+        n_pinned = len(soon) - self.core.ns
+        size = min(max(self.watching, at_once), n_pinned)
+        if size == n_pinned or len(soon) < FEW_ROWS:  # quicker than to part them first
+            return soon.argsort()[:size]
         some = soon.argpartition(size)[:size]
         return some[soon[some].argsort()]
 

@@ -68,7 +68,7 @@ class Recorder:
         # Of moves: t0, t1, length and number of entries; the entries of all of them, with room.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
         self.entries, self.index, self.rate = 0, np.empty(0, np.int32), np.empty(0)
-        self.events: list[NDArray[Any]] = []  # one after the other
+        self.log = np.empty(64, dtype=EVENT)  # the events, with room
         self.passed = 0  # how many there are
         self.first: int | None = None  # the first move in which something happens
         self.states: list[State] = []  # what the walker knows of z on its way
@@ -237,24 +237,32 @@ class Recorder:
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         if self.system is None:
             return
-        event = (t, variable, origin, target, len(self.moves[0]))
-        self.events.append(np.array([event], dtype=EVENT))
+        self.room_for_events(1)[0] = (t, variable, origin, target, len(self.moves[0]))
         self.passed += 1
+
+    @property
+    def events(self) -> NDArray[Any]:
+        return self.log[: self.passed]
+
+    def room_for_events(self, count: int) -> NDArray[Any]:
+        """Where the next events go."""
+        need = self.passed + count
+        if need > len(self.log):
+            log = np.empty(max(need, 2 * len(self.log)), dtype=EVENT)
+            log[: self.passed] = self.events
+            self.log = log
+        return self.log[self.passed : need]
 
     def take_back(self, t: float, variable: int, origin: int, target: int) -> bool:
         """Whether this event undoes the last one, at the same t: then neither has happened."""
-        last = self.events[-1][-1] if self.events and len(self.events[-1]) else None
-        if last is None or tuple(last)[:4] != (t, variable, target, origin):
+        if not self.passed or tuple(self.events[-1])[:4] != (t, variable, target, origin):
             return False
-        self.events[-1] = self.events[-1][:-1]
-        if not len(self.events[-1]):
-            self.events.pop()
         self.passed -= 1
         return True
 
     def extend(self, moves: tuple[Any, ...], events: NDArray[Any], z: Floats) -> None:
-        """A block of moves, written already, its events, which count their moves from the block's
-        first, and z after it.
+        """A block of moves and its events, written already, which count their moves from the
+        block's first, and z after it.
         """
         offset = len(self.moves[0])
         self._add(*moves)
@@ -262,7 +270,6 @@ class Recorder:
         if made - last >= (CHECKPOINT // 2 if len(z) < LONG else 8 * CHECKPOINT):
             self.states.append((made, z))
         events["move"] += offset
-        self.events.append(events)
         self.passed += len(events)
         self._end_after_max_events()
 
@@ -275,12 +282,12 @@ class Recorder:
         if self.from_top and self.first is None:
             return
         first = self.beginning() if self.from_top else 0
-        events = np.concatenate(self.events)
+        events = self.events
         counted = np.flatnonzero(events["move"] >= first)
         if len(counted) < self.max_events:
             return
         last = int(counted[self.max_events - 1])
-        self.events = [events[: last + 1]]
+        self.passed = last + 1
         self._keep(max(int(events["move"][last]), 1))
         raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
@@ -306,7 +313,7 @@ class Recorder:
     def forget_below(self, t: float) -> None:
         """Nothing has ever happened: keep the walk down to t, and no more."""
         self._keep(sum(t1 >= t for t1 in self.moves[1]))
-        self.events = [e[e["move"] < len(self.moves[0])] for e in self.events]
+        self.passed = int(np.count_nonzero(self.events["move"] < len(self.moves[0])))
 
     @property
     def top(self) -> float | None:
@@ -397,7 +404,7 @@ class Trace:
         moves = recorder.made()
         if recorder.first is not None and recorder.first == len(moves) > 0:  # ends where it starts
             moves = moves.then(moves.jump(float(moves.t1[-1]), np.zeros_like(z_start)))
-        events = _joined(recorder.events)
+        events = recorder.events
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
@@ -838,12 +845,3 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
-
-
-def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Events one after the other; NumPy would work out their common type part by part."""
-    out, at = np.empty(sum(map(len, parts)), dtype=EVENT), 0
-    for part in parts:
-        out[at : at + len(part)] = part
-        at += len(part)
-    return out
