@@ -145,7 +145,6 @@ class Loss:
 
     def cost_of(self, error: Any) -> Any:
         """What an error of this size costs at least: on the cheaper side of those that cost."""
-        left = self._risen(error, np.maximum(-self.slopes[0], 0.0))
-        right = self._risen(error, np.maximum(self.slopes[-1], 0.0))
+        left, right = self._risen(error, -self.slopes[0]), self._risen(error, self.slopes[-1])
         both = (left > 0) & (right > 0)
         return np.where(both, np.minimum(left, right), np.maximum(left, right))

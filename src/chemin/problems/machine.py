@@ -838,7 +838,8 @@ def _term_stairs(term: Term) -> Staircases:
 def swept(
     alpha: Floats, none: Floats, own: Floats, low: Floats, high: Floats, part: Any = DUST
 ) -> Floats:
-    """Multipliers between their outer pins, without the dust that round-off leaves of zeros.
+    """Multipliers between their outer pins, on either side of zero, without the dust that round-off
+    leaves of zeros.
 
     Where none of them exceeds `none`, there is no model. `own` measures each of them: beside much
     smaller ones that of a large weight is measured by the largest.
@@ -848,7 +849,7 @@ def swept(
     dust = part * np.minimum(own, largest)
     np.copyto(dust, none, where=np.all(size <= none, axis=0))
     out = np.clip(alpha, low, high)
-    np.copyto(out, np.clip(0.0, low, high), where=size <= dust)
+    np.copyto(out, 0.0, where=size <= dust)
     return out
 
 
