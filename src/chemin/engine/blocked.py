@@ -267,7 +267,9 @@ class BlockWalker:
         soon, at_once = self.core.urgency(self.h, self.core.refine(way), way)
         n_pinned = len(soon) - self.core.ns
         size = min(max(self.watching, at_once), n_pinned)
-        if size == n_pinned or len(soon) < FEW_ROWS:  # quicker than to part them first
+        if len(soon) < FEW_ROWS:  # few enough to sort them all, and to begin with all of them
+            return soon.argsort()[: size if self.passed else n_pinned]
+        if size == n_pinned:
             return soon.argsort()[:size]
         some = soon.argpartition(size)[:size]
         return some[soon[some].argsort()]

@@ -286,7 +286,18 @@ class KernelMachine(Problem):
         most = float(np.abs(slopes).max()) * self.reach()
         if gap < ROOM:
             return Start(stair, z, most)
+        most = min(most, self._furthest(slopes))
         return Start(stair, z, 4.0 * most / min(gap, 2.0), highest=True)
+
+    def _furthest(self, slopes: Floats) -> float:
+        """What |K alpha| cannot exceed in the engine's units where no entry of K is negative:
+        multipliers that pull one way add up.
+        """
+        if not isinstance(self.walked, DenseGram) or self.walked.least < 0.0:
+            return np.inf
+        ends = self.rows.side[:, None] * self.weight * slopes[:, [0, -1]]
+        pulls = self._summed(np.stack([ends.max(axis=1), -ends.min(axis=1)], axis=1))
+        return float((self.walked @ pulls).max()) / (self.scale * self.z_unit)
 
     def _bends(self, loss: Loss) -> Floats:
         """(rows, kinks): the constants at which rows meet their kinks, in units of the margin."""
@@ -393,10 +404,11 @@ class KernelMachine(Problem):
 
     def _fold(self, alpha: Floats) -> Floats:
         """sum of s_i alpha_i over the rows of each point."""
-        signed = self.rows.side[:, None] * alpha
-        if self.copies == 1:
-            return signed
-        return signed.reshape(self.copies, len(self.w), -1).sum(axis=0)
+        return self._summed(self.rows.side[:, None] * alpha)
+
+    def _summed(self, x: Floats) -> Floats:
+        """Over the rows of each point."""
+        return x if self.copies == 1 else x.reshape(self.copies, len(self.w), -1).sum(axis=0)
 
     def _near(self, alpha: Floats) -> Floats:
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
