@@ -297,7 +297,7 @@ class KernelMachine(Problem):
             return np.inf
         ends = self.rows.side[:, None] * self.weight * slopes[:, [0, -1]]
         pulls = self._summed(np.stack([ends.max(axis=1), -ends.min(axis=1)], axis=1))
-        return float((self.walked @ pulls).max()) / (self.scale * self.z_unit)
+        return float((self.walked @ pulls).max()) / (self.scale * self.z_unit) or np.inf
 
     def _bends(self, loss: Loss) -> Floats:
         """(rows, kinks): the constants at which rows meet their kinks, in units of the margin."""
