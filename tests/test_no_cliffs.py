@@ -178,6 +178,6 @@ def test_an_event_that_is_undone_has_not_happened():
     assert not recorder.take_back(1.0, 4, 1, 2)  # another
     assert recorder.take_back(1.0, 7, 1, 2)
     assert not recorder.take_back(2.0, 7, 2, 3)
-    assert [tuple(e)[:4] for e in np.concatenate(recorder.events)] == [(2.0, 4, 3, 2)]
+    assert [tuple(e)[:4] for e in recorder.events] == [(2.0, 4, 3, 2)]
     assert recorder.passed == 1
     assert recorder.take_back(2.0, 4, 2, 3) and not recorder.take_back(2.0, 4, 2, 3)

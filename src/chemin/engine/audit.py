@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..problems import Certificate, Problem
-from ..problems.staircase import Floats, Ints
+from ..problems.staircase import Floats
 from .follow import DEFAULT_RANGE, carry_on, walking
 from .reasons import CHANCE, End, Reason
 from .tolerances import LOWEST
@@ -101,10 +101,9 @@ def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any]) -> Trace:
 
 def _to_last_place(trace: Trace) -> Trace:
     """A walk that has failed without the jumps after its last certified place."""
-    forward = _forward(trace)
     if trace.end.reason not in (*CHANCE, Reason.DIM):
         return trace
-    return trace.cut(int(forward[-1]) + 1 if len(forward) else 0, trace.end)
+    return trace.cut(int(trace.forward[-1]) + 1 if len(trace.forward) else 0, trace.end)
 
 
 def _reach(trace: Trace) -> float:
@@ -149,13 +148,9 @@ def _above(problem: Problem, trace: Trace) -> Floats:
     return np.minimum(above * trace.t0[0], problem.highest_value / problem.unit)
 
 
-def _forward(trace: Trace) -> Ints:
-    return np.flatnonzero(trace.t0 != trace.t1)
-
-
 def _places(problem: Problem, trace: Trace) -> Floats:
     """The start, and parts of every move that is no jump, in the order walked."""
-    j = _forward(trace)
+    j = trace.forward
     t0, t1 = trace.t0[j], trace.t1[j]
     parts = _parts(problem, trace)
     t = np.empty(len(parts) * len(j) + (len(trace.t0) > 0))
@@ -163,7 +158,7 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     for k, part in enumerate(parts):
         t[1 + k :: len(parts)] = t0 + part * (t1 - t0) if part < 1 else t1
     if parts is LANDED or parts is CLOSELY:
-        after = np.flatnonzero(np.diff(j, prepend=-1) > 1)
+        after = np.flatnonzero(j > np.append(-1, j[:-1]) + 1)
         t[1 + len(parts) * after] = t0[after] + BEGUN * (t1 - t0)[after]
     if len(j) and t[-1] == 0:
         if problem.system.limit_at_zero:
@@ -178,7 +173,7 @@ def _parts(problem: Problem, trace: Trace) -> Floats:
         return CURVED
     if problem.audit_work > 1:
         return CLOSELY
-    return LANDED if np.any(trace.t0 == trace.t1) else STRAIGHT
+    return STRAIGHT if len(trace.forward) == len(trace.moves) else LANDED
 
 
 def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
@@ -190,9 +185,8 @@ def _judged(problem: Problem, trace: Trace, t: Floats) -> Certificate:
 
 def _moves_before(problem: Problem, trace: Trace, place: int) -> int:
     """How many moves end before a place; none before the start."""
-    forward = _forward(trace)
-    last = len(forward) - 1  # has more places where it ends at 0
-    return int(forward[min((place - 1) // len(_parts(problem, trace)), last)]) if place else 0
+    last = len(trace.forward) - 1  # has more places where it ends at 0
+    return int(trace.forward[min((place - 1) // len(_parts(problem, trace)), last)]) if place else 0
 
 
 def _why(verdict: Certificate, k: int) -> End:

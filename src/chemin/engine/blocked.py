@@ -15,7 +15,7 @@ from . import _loop, _verify  # type: ignore[attr-defined]
 from . import tolerances as tol
 from .reasons import Reason, StuckError
 from .rescue import BLINDLY, Helper, check_sight, check_treads
-from .trace import EVENT, Recorder
+from .trace import Recorder
 
 # The sizes of blocks; tests make them small, so that every branch is taken on small problems.
 BLOCK = 48  # steps between two verifications, at most
@@ -79,11 +79,11 @@ class BlockWalker:
         core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
         core.spare = tol.SPARE
-        core.longest = tol.LONG if system.unit_moves else np.inf
         look_again = tol.FADED if len(system) < SHORT_ROWS else tol.FADING
         core.look_again = look_again if system.unit_moves else 0.0
         core.closed = CLOSED
         self.passed, self.nought = 0, 0.0
+        self.quiet = False  # whether nothing has happened in the last block
         self.helper = Helper()
         self.lost = LOST[0] + LOST[1] * len(system)
         self.patience = max(STANDING, 40 * len(system) // self.most)
@@ -140,7 +140,9 @@ class BlockWalker:
         self.be_careful(self.careful, few or self.afresh)
         watched = self.choose(way)
         self.gauge()
+        far = self.quiet and t_end != 0.0
         while True:
+            core.longest = self.longest(far)
             core.snapshot()
             core.limit = self.length
             core.watch(watched, self.h)
@@ -158,6 +160,8 @@ class BlockWalker:
             core.restore()
             if len(missed):
                 watched = self.watch_more(watched, missed)
+            elif far:
+                far = False
             elif core.ns >= MANY and not self.careful and QUARTER * core.n_moves > self.most:
                 self.length = core.n_moves // 2
             elif not self.careful:
@@ -170,6 +174,12 @@ class BlockWalker:
                 self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
             else:
                 return BROKEN
+
+    def longest(self, far: bool) -> float:
+        """The longest step towards zero, as a part of t."""
+        if not self.system.unit_moves:
+            return np.inf
+        return tol.FAR if far else tol.LONG
 
     def watch_more(self, watched: Ints, missed: Ints) -> Ints:
         """Those watched, and those that verification has found beyond a corner."""
@@ -199,10 +209,11 @@ class BlockWalker:
     def take_over(self, h_end: Floats) -> None:
         core, recorder = self.core, self.recorder
         self.passed += core.n_events
+        self.quiet = core.n_events == 0
         self.progress(core.t, self.passed, self.helper.events)
         if recorder.system is not None:
             index, rate = recorder.room(core.most_entries())
-            events = np.empty(core.n_events, dtype=EVENT)
+            events = recorder.room_for_events(core.n_events)
             moves = core.record(index, rate, recorder.entries, events)
         core.commit()
         self.stair = core.stairs.copy()
@@ -265,10 +276,12 @@ class BlockWalker:
         The direction is refined on the way.
         """
         soon, at_once = self.core.urgency(self.h, self.core.refine(way), way)
-        n_pinned = len(self.stair) - self.core.ns
-        size = max(self.watching, at_once)
-        if size >= n_pinned:
-            return soon.argsort()[:n_pinned]
+        n_pinned = len(soon) - self.core.ns
+        size = min(max(self.watching, at_once), n_pinned)
+        if len(soon) < FEW_ROWS:  # few enough to sort them all, and to begin with all of them
+            return soon.argsort()[: size if self.passed else n_pinned]
+        if size == n_pinned:
+            return soon.argsort()[:size]
         some = soon.argpartition(size)[:size]
         return some[soon[some].argsort()]
 

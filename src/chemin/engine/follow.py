@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -33,6 +33,7 @@ except ImportError:  # a source tree on the path, nothing compiled
     RampWalker = KrylovWalker  # type: ignore[assignment, misc]
 
 SEED, SECOND_SEED = 0, 1  # of the offsets that break ties
+KEPT = 4096  # of the random numbers of each
 CAREFUL = 600  # variables: a second walk by the reference takes seconds at the most
 ABOVE = 2.0  # times a stop above the start: a walk down to it begins there
 POLISH = 4  # passes; one takes away all but EPS of what is off
@@ -289,22 +290,33 @@ def _for_try(
 
 
 class _Offsets:
-    """A generator of random numbers that is made when it is asked for any: ties are rare."""
+    """The same random numbers for every walk. The first of them are kept: to make a generator takes
+    as long as a block of a small problem.
+    """
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    @cached_property
-    def _generator(self) -> np.random.Generator:
-        return np.random.Generator(np.random.PCG64(_seeds(self.seed)))
+        self.seed, self.used = seed, 0
+        self.generator: np.random.Generator | None = None
 
     def random(self, size: Any) -> Floats:
-        return self._generator.random(size)
+        first = self.used
+        self.used += int(np.prod(size))
+        if self.used <= KEPT:
+            return _first(self.seed)[first : self.used].reshape(size)
+        if self.generator is None:
+            self.generator = _generator(self.seed, first)
+        return self.generator.random(size)
+
+
+def _generator(seed: int, used: int = 0) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(seed).advance(used))
 
 
 @cache
-def _seeds(seed: int) -> np.random.SeedSequence:
-    return np.random.SeedSequence(seed)
+def _first(seed: int) -> Floats:
+    numbers = _generator(seed).random(KEPT)
+    numbers.setflags(write=False)
+    return numbers
 
 
 def _end(error: Exception) -> End:

@@ -107,8 +107,8 @@ class Moves(ABC):
         rows = phi[self.entries(j)]
         return lambda parts: self.change(j, parts) @ rows
 
-    def all_ends(self, first: Ints, last: Ints) -> Floats:
-        """`ends` of several stretches of moves, one after the other."""
+    def all_ends(self, first: Ints, last: Ints, entry: Ints) -> Floats:
+        """`ends` of several stretches of moves, one after the other; `entry`: where they are."""
         spans = zip(first.tolist(), last.tolist())
         return np.concatenate([self.ends(slice(a, b)) for a, b in spans])
 
@@ -188,10 +188,9 @@ class StraightMoves(Moves):
             out[j] = not np.any(far & among[self.entries(j)])
         return out
 
-    def all_ends(self, first: Ints, last: Ints) -> Floats:
+    def all_ends(self, first: Ints, last: Ints, entry: Ints) -> Floats:
         if type(self).ends is not StraightMoves.ends:
-            return super().all_ends(first, last)
-        _, entry = ranges(self.pointer[first], self.pointer[last])
+            return super().all_ends(first, last, entry)
         _, move = ranges(first, last)
         size = self.pointer[move + 1] - self.pointer[move]
         return self.rate[entry] * np.repeat(self.length[move], size)

@@ -68,7 +68,7 @@ class Recorder:
         # Of moves: t0, t1, length and number of entries; the entries of all of them, with room.
         self.moves: tuple[list[Any], ...] = ([], [], [], [])
         self.entries, self.index, self.rate = 0, np.empty(0, np.int32), np.empty(0)
-        self.events: list[NDArray[Any]] = []  # one after the other
+        self.log = np.empty(64, dtype=EVENT)  # the events, with room
         self.passed = 0  # how many there are
         self.first: int | None = None  # the first move in which something happens
         self.states: list[State] = []  # what the walker knows of z on its way
@@ -139,7 +139,7 @@ class Recorder:
 
     def _look_for_the_first(self, t0: Floats, t1: Floats, length: Floats, sizes: Ints) -> None:
         """Whether something happens in one of the next moves; mostly in one of the very first."""
-        done, together, at = 0, 1, self.entries
+        done, together, at = 0, 4, self.entries
         while done < len(t0):
             some = slice(done, done + together)
             move = np.repeat(np.arange(len(t0[some])), sizes[some])
@@ -160,7 +160,8 @@ class Recorder:
         """
         system, (move, index, rate) = self.system, entries
         assert system is not None
-        size = np.where(_at_once(t0, t1), length, np.maximum(np.abs(t0), np.abs(t1)))
+        far = np.maximum(np.abs(t0), np.abs(t1))  # a move that is as short as a jump is one
+        size = np.where(np.abs(t0 - t1) <= TIED * far, length, far)
         multiplier = system.boxed[index]
         change = np.where(multiplier, size[move] * rate, 0.0)
         least = NOTHING * np.minimum(self.box[index], system.pulls(t0)[move])
@@ -229,31 +230,39 @@ class Recorder:
         if not (coupling.semidefinite and i < coupling.n_rows and system.boxed[i]):
             return False
         far = max(abs(t0), abs(t1))
-        moved = (length if _at_once(t0, t1) else far) * abs(float(self.rate[self.entries]))
+        moved = (length if abs(t0 - t1) <= TIED * far else far) * abs(float(self.rate[self.entries]))
         seen = float(coupling.root[i]) ** 2 * moved > NOTHING * system.pull(far)
         return seen and moved > NOTHING * min(1.0, system.pull(t0))
 
     def event(self, t: float, variable: int, origin: int, target: int) -> None:
         if self.system is None:
             return
-        event = (t, variable, origin, target, len(self.moves[0]))
-        self.events.append(np.array([event], dtype=EVENT))
+        self.room_for_events(1)[0] = (t, variable, origin, target, len(self.moves[0]))
         self.passed += 1
+
+    @property
+    def events(self) -> NDArray[Any]:
+        return self.log[: self.passed]
+
+    def room_for_events(self, count: int) -> NDArray[Any]:
+        """Where the next events go."""
+        need = self.passed + count
+        if need > len(self.log):
+            log = np.empty(max(need, 2 * len(self.log)), dtype=EVENT)
+            log[: self.passed] = self.events
+            self.log = log
+        return self.log[self.passed : need]
 
     def take_back(self, t: float, variable: int, origin: int, target: int) -> bool:
         """Whether this event undoes the last one, at the same t: then neither has happened."""
-        last = self.events[-1][-1] if self.events and len(self.events[-1]) else None
-        if last is None or tuple(last)[:4] != (t, variable, target, origin):
+        if not self.passed or tuple(self.events[-1])[:4] != (t, variable, target, origin):
             return False
-        self.events[-1] = self.events[-1][:-1]
-        if not len(self.events[-1]):
-            self.events.pop()
         self.passed -= 1
         return True
 
     def extend(self, moves: tuple[Any, ...], events: NDArray[Any], z: Floats) -> None:
-        """A block of moves, written already, its events, which count their moves from the block's
-        first, and z after it.
+        """A block of moves and its events, written already, which count their moves from the
+        block's first, and z after it.
         """
         offset = len(self.moves[0])
         self._add(*moves)
@@ -261,7 +270,6 @@ class Recorder:
         if made - last >= (CHECKPOINT // 2 if len(z) < LONG else 8 * CHECKPOINT):
             self.states.append((made, z))
         events["move"] += offset
-        self.events.append(events)
         self.passed += len(events)
         self._end_after_max_events()
 
@@ -274,12 +282,12 @@ class Recorder:
         if self.from_top and self.first is None:
             return
         first = self.beginning() if self.from_top else 0
-        events = np.concatenate(self.events)
+        events = self.events
         counted = np.flatnonzero(events["move"] >= first)
         if len(counted) < self.max_events:
             return
         last = int(counted[self.max_events - 1])
-        self.events = [events[: last + 1]]
+        self.passed = last + 1
         self._keep(max(int(events["move"][last]), 1))
         raise StopWalk(Reason.MAX_EVENTS(self.max_events))
 
@@ -305,7 +313,7 @@ class Recorder:
     def forget_below(self, t: float) -> None:
         """Nothing has ever happened: keep the walk down to t, and no more."""
         self._keep(sum(t1 >= t for t1 in self.moves[1]))
-        self.events = [e[e["move"] < len(self.moves[0])] for e in self.events]
+        self.passed = int(np.count_nonzero(self.events["move"] < len(self.moves[0])))
 
     @property
     def top(self) -> float | None:
@@ -396,7 +404,7 @@ class Trace:
         moves = recorder.made()
         if recorder.first is not None and recorder.first == len(moves) > 0:  # ends where it starts
             moves = moves.then(moves.jump(float(moves.t1[-1]), np.zeros_like(z_start)))
-        events = _joined(recorder.events)
+        events = recorder.events
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
@@ -412,9 +420,9 @@ class Trace:
             self._leap(z := z.copy(), 0, first)
         # How unpenalised variables moved before: the last move that is not a jump.
         before = np.zeros_like(z)
-        if not multiplier.all() and (forward := np.flatnonzero(self.t0 != self.t1)).size:
+        if not multiplier.all() and len(self.forward):
             # Or, where there is none, the first of all: nothing changes above it.
-            at = int(forward[max(int(np.searchsorted(forward, first)) - 1, 0)])
+            at = int(self.forward[max(int(np.searchsorted(self.forward, first)) - 1, 0)])
             before[self.moves.entries(at)] = self.moves.final_rate(at)
             before[multiplier] = 0.0
         events = self.events[later:].copy()
@@ -559,6 +567,11 @@ class Trace:
         """Where each move ends."""
         return self.moves.t1
 
+    @cached_property
+    def forward(self) -> Ints:
+        """The moves that are no jumps."""
+        return np.flatnonzero(self.t0 != self.t1)
+
     @property
     def way(self) -> float:
         """+1 or -1: where t goes."""
@@ -595,15 +608,16 @@ class Trace:
         """`_leap` of each row of z, from before move `first` to before move `last` of its own."""
         pointer = self.moves.pointer
         row, entry = ranges(pointer[first], pointer[last])
-        index, steps = self.moves.index[entry], self.moves.all_ends(first, last)
+        steps = self.moves.all_ends(first, last, entry)
+        at_entry = z.shape[1] * row + self.moves.index[entry]  # z is one array, by rows
         at, event = ranges(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
         if len(event):
             k, to, move = self._pinned[0][event], self._pinned[1][event], self._pinned_move[event]
             z[at, k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
             since = np.zeros(z.shape, dtype=np.intp)
             since[at, k] = pointer[move]  # the last one counts, here and above
-            steps[entry < since[row, index]] = 0.0
-        np.add.at(z.reshape(-1), z.shape[1] * row + index, steps)  # z is one array, by rows
+            steps[entry < since.reshape(-1)[at_entry]] = 0.0
+        np.add.at(z.reshape(-1), at_entry, steps)
 
     def states(self) -> Iterator[Floats]:
         """z before each move and after the last; to be read at once, and not to be changed."""
@@ -831,17 +845,3 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
-
-
-def _at_once(t0: Any, t1: Any) -> Any:
-    """Whether a move is a jump, or as short as one."""
-    return np.abs(t0 - t1) <= TIED * np.maximum(np.abs(t0), np.abs(t1))
-
-
-def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Events one after the other; NumPy would work out their common type part by part."""
-    out, at = np.empty(sum(map(len, parts)), dtype=EVENT), 0
-    for part in parts:
-        out[at : at + len(part)] = part
-        at += len(part)
-    return out

@@ -66,9 +66,9 @@ class Loss:
 
     def value(self, e: Floats) -> Floats:
         """L, 0 at its minimum: the gap to the slope 0."""
-        return self.fenchel_gap(e, np.zeros_like(e))
+        return self.fenchel_gap(e, 0.0)
 
-    def fenchel_gap(self, e: Floats, a: Floats) -> Floats:
+    def fenchel_gap(self, e: Floats, a: Any) -> Floats:
         """L(m) + L*(-a) + a m >= 0, zero if and only if -a is a slope of L at m.
 
         Bend by bend: what L has risen between where its slope is -a and m. Every term is
@@ -77,7 +77,11 @@ class Loss:
         total = np.zeros_like(e)
         for offset, before, after in self.bends:
             passed = np.clip(-a, before, after)
-            away = e - (offset if self._hard else offset + self.softness * passed)
+            if self._hard:  # all of it at once
+                away = e - offset
+                total += away * np.where(away > 0, after - passed, before - passed)
+                continue
+            away = e - (offset + self.softness * passed)
             total += self._risen(away, after - passed) + self._risen(-away, passed - before)
         return total
 
@@ -120,18 +124,19 @@ class Loss:
 
     def snapped(self, e: Floats, a: Floats, noise: Floats) -> Floats:
         """e, moved to where -a is a slope if that cannot be told from e: not to the next bend."""
-        low, high = self.bracket(a, np.zeros_like(a))
+        low, high = self.bracket(a, 0.0)
         asked = np.clip(e, low, high)
         np.copyto(asked, e, where=np.abs(asked - e) > noise)
         return asked
 
-    def bracket(self, a: Floats, near: Floats) -> tuple[Floats, Floats]:
+    def bracket(self, a: Floats, near: Any) -> tuple[Floats, Floats]:
         """Between which offsets e must be for -a to be a slope; within `near` of a pin is at it."""
-        low, high = np.full_like(a, -np.inf), np.full_like(a, np.inf)
+        low: Any = -np.inf
+        high: Any = np.inf
         for offset, before, after in self.bends:
             at = offset if self._hard else offset + self.softness * np.clip(-a, before, after)
-            np.maximum(low, at, out=low, where=-a > before + near)
-            np.minimum(high, at, out=high, where=-a < after - near)
+            low = np.maximum(low, np.where(-a > before + near, at, -np.inf))
+            high = np.minimum(high, np.where(-a < after - near, at, np.inf))
         return low, high
 
     def free(self, a: Floats, near: Floats) -> Any:
@@ -140,7 +145,6 @@ class Loss:
 
     def cost_of(self, error: Any) -> Any:
         """What an error of this size costs at least: on the cheaper side of those that cost."""
-        left = self._risen(error, np.maximum(-self.slopes[0], 0.0))
-        right = self._risen(error, np.maximum(self.slopes[-1], 0.0))
+        left, right = self._risen(error, -self.slopes[0]), self._risen(error, self.slopes[-1])
         both = (left > 0) & (right > 0)
         return np.where(both, np.minimum(left, right), np.maximum(left, right))

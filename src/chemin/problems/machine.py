@@ -166,8 +166,9 @@ class KernelMachine(Problem):
 
     def _precision(self, given: dict[str, Any]) -> Any:
         """What residuals must be known to, in the engine's units and relative to lambda."""
-        mean = SMALL * float(self.w.mean()) / self.z_unit
-        return self.share(given) * (mean if self.target == "none" else 1.0)
+        if self.target == "none":
+            return self.share(given) * (SMALL * float(self.w.mean()) / self.z_unit)
+        return self.share(given)
 
     def _alpha_scale(self, lam: Floats, given: dict[str, Any]) -> Floats:
         """What multipliers are measured by: the largest weight, or what moves f by a unit."""
@@ -215,11 +216,14 @@ class KernelMachine(Problem):
         """What each term is measured from: the shift of y for the intercept, 0 for the others."""
         return np.array([self.shift if t.name == "intercept" else 0.0 for t in self.rows.terms])
 
+    @cached_property
+    def _zero_at_rows(self) -> Floats:
+        return (self.B @ self._zero)[:, None]
+
     def _system(self) -> StaircaseSystem:
         rows, loss, total = self.rows, self.rows.loss, float(self.w.sum())
         n = len(self.B)
-        origin = (np.broadcast_to(loss.origin, (n, 1))[:, 0] - self.B @ self._zero) / self.sd
-        target = self._pull * -origin
+        target = self._pull * ((self._zero_at_rows - loss.origin)[:, 0] / self.sd)
         costs = [self._in_t(term.cost * (total / self.z_unit)) for term in rows.terms]
         moving = {self.parameter: MOVING}
         unit = self._pull * self._in_t(self._precision(moving))
@@ -227,10 +231,13 @@ class KernelMachine(Problem):
         index, sign = np.tile(np.arange(len(self.w)), self.copies), rows.side / np.sqrt(self.scale)
         coupling, soft = Coupling(self.walked, index, sign, self.B), self._soft
         soft_in_t = soft if self.parameter == "lambda" else None
+        linear = np.empty((2, n + len(costs)))
+        linear[0, :n], linear[1, :n] = target.value, target.rate
+        linear[:, n:] = [c.value for c in costs], [c.rate for c in costs]
         return StaircaseSystem(
             coupling if soft is soft_in_t else Ridged(coupling, self._pull.value * soft),
-            q=np.concatenate([np.broadcast_to(target.value, n), [c.value for c in costs]]),
-            r=np.concatenate([np.broadcast_to(target.rate, n), [c.rate for c in costs]]),
+            q=linear[0],
+            r=linear[1],
             stairs=Staircases.stack(self._stairs(n), *(_term_stairs(t) for t in rows.terms)),
             unit=(unit.value, unit.rate),
             part=(float(part.value), float(part.rate)),
@@ -262,7 +269,7 @@ class KernelMachine(Problem):
         moves = self.parameter == "lambda"
         if value is None and not moves:
             value = self.first_value()
-        loss = self._declared({} if moves else {self.parameter: np.array([value])}).loss
+        loss = self.rows.loss if moves else self._declared({self.parameter: np.array([value])}).loss
         bends, slopes = self._bends(loss), self._table(loss.slopes)
         if self._soft is not None:
             return self._start_on_ramps(loss, slopes, value)
@@ -279,11 +286,22 @@ class KernelMachine(Problem):
         most = float(np.abs(slopes).max()) * self.reach()
         if gap < ROOM:
             return Start(stair, z, most)
+        most = min(most, self._furthest(slopes))
         return Start(stair, z, 4.0 * most / min(gap, 2.0), highest=True)
+
+    def _furthest(self, slopes: Floats) -> float:
+        """What |K alpha| cannot exceed in the engine's units where no entry of K is negative:
+        multipliers that pull one way add up.
+        """
+        if not isinstance(self.walked, DenseGram) or self.walked.least < 0.0:
+            return np.inf
+        ends = self.rows.side[:, None] * self.weight * slopes[:, [0, -1]]
+        pulls = self._summed(np.stack([ends.max(axis=1), -ends.min(axis=1)], axis=1))
+        return float((self.walked @ pulls).max()) / (self.scale * self.z_unit) or np.inf
 
     def _bends(self, loss: Loss) -> Floats:
         """(rows, kinks): the constants at which rows meet their kinks, in units of the margin."""
-        origin = loss.origin - (self.B @ self._zero)[:, None]
+        origin = loss.origin - self._zero_at_rows
         kinks = self._table([(origin + off) / self.sd for off in loss.offsets])
         return self.rows.side[:, None] * kinks if self.rows.terms else kinks
 
@@ -297,7 +315,7 @@ class KernelMachine(Problem):
         In lambda at a value where f moves margins by less than a unit.
         """
         side, w, n = self.rows.side[:, None], self.weight / self.z_unit, len(self.B)
-        e = np.zeros((n, 1)) - loss.origin + (self.B @ self._zero)[:, None]
+        e = np.zeros((n, 1)) - loss.origin + self._zero_at_rows
         if self.rows.terms:
             low, high = loss.bracket(np.zeros((n, 1)), np.zeros((n, 1)))
             ends = side * np.hstack([low - e, high - e])
@@ -359,7 +377,7 @@ class KernelMachine(Problem):
     ) -> tuple[Columns, Rows, Floats | None]:
         """Columns, the rows at their parameters, and, `multiplied`, f at the points."""
         n, (lam, given) = len(self.B), self._parameters(t)
-        rows = self._declared(given)
+        rows = self.rows if self.parameter == "lambda" else self._declared(given)
         loss = rows.loss
         low, high = 0.0 - self.weight * loss.slopes[-1], 0.0 - self.weight * loss.slopes[0]
         unit = self._alpha_scale(lam, given)
@@ -386,10 +404,11 @@ class KernelMachine(Problem):
 
     def _fold(self, alpha: Floats) -> Floats:
         """sum of s_i alpha_i over the rows of each point."""
-        signed = self.rows.side[:, None] * alpha
-        if self.copies == 1:
-            return signed
-        return signed.reshape(self.copies, len(self.w), -1).sum(axis=0)
+        return self._summed(self.rows.side[:, None] * alpha)
+
+    def _summed(self, x: Floats) -> Floats:
+        """Over the rows of each point."""
+        return x if self.copies == 1 else x.reshape(self.copies, len(self.w), -1).sum(axis=0)
 
     def _near(self, alpha: Floats) -> Floats:
         """How near to a pin each multiplier counts as at it, for a unit of its weight."""
@@ -418,13 +437,17 @@ class KernelMachine(Problem):
         """Multipliers of rows from those that a user holds: two rows of a point by their signs."""
         if self.copies == 1:
             return alpha
-        return np.maximum(self.rows.side[:, None] * np.tile(alpha, (self.copies, 1)), 0.0)
+        return np.maximum(self.rows.side[:, None] * self._tiled(alpha), 0.0)
+
+    def _tiled(self, x: Floats) -> Floats:
+        """From points to rows."""
+        return x if self.copies == 1 else np.tile(x, (self.copies, 1))
 
     def _asked(self, loss: Loss, alpha: Floats, f: Floats) -> Bounds:
         """What each row asks of its B_i c, f without its intercept."""
         a, near = alpha / self.weight, self._near(alpha)
         low, high = loss.bracket(a, near)
-        at = loss.origin - self.rows.side[:, None] * np.tile(f, (self.copies, 1))
+        at = loss.origin - self.rows.side[:, None] * self._tiled(f)
         return Bounds(low + at, high + at, loss.free(a, near))
 
     def _ended(self, alpha: Floats, rows: Rows, weight: Any) -> Any:
@@ -454,7 +477,9 @@ class KernelMachine(Problem):
         """
         names = [term.name for term in self.rows.terms]
         b = names.index("intercept") if "intercept" in names else None
-        interval = np.tile(np.zeros(len(c.T)) if b is None else c[b], (2, 1))
+        interval = np.zeros((2, c.shape[1]))
+        if b is not None:
+            interval += c[b]
         weight, part, known = self.w.sum(), None, f is not None
         if without is not None:
             part = taking_part(len(self.w), without)
@@ -592,9 +617,9 @@ class KernelMachine(Problem):
 
     def _positions(self, c: Columns, loss: Loss, f: Floats) -> Floats:
         """e = m - origin, the intercept and the origin both taken from the shift of y."""
-        m = self.rows.side[:, None] * np.tile(f, (self.copies, 1))
+        m = self.rows.side[:, None] * self._tiled(f)
         m += _by_columns(self.B, self._walked_terms(c) - self._zero[:, None])
-        return m - (loss.origin - (self.B @ self._zero)[:, None])
+        return m - (loss.origin - self._zero_at_rows)
 
     def objective(self, c: Columns) -> Floats:
         rows, f = self._declared(c.given), self._f(c.coef)
@@ -684,7 +709,7 @@ class KernelMachine(Problem):
         largest = np.abs(c.coef).max(axis=0)
         if self._moving_pins:
             largest = np.maximum(largest, self.z_unit / c.lambda_)
-        sizes = np.tile(terms + self.scale * largest, (self.copies, 1)) + np.abs(loss.origin)
+        sizes = self._tiled(terms + self.scale * largest) + np.abs(loss.origin)
         return sizes + _by_columns(np.abs(self.B), np.abs(self._held(c)))
 
     def _term_balance(
@@ -796,9 +821,9 @@ def row_stairs(
     """
     pins = [in_t(0.0 - weight * affine(g)) for g in reversed(loss.slopes)]
     treads = [level(off) for off in reversed(loss.offsets)]
-    stairs = [_column(pins[0], n)]
+    stairs = [_column(pins[0])]
     for tread, pin in zip(treads, pins[1:]):
-        stairs += [_column(tread, n), _column(pin, n)]
+        stairs += [_column(tread), _column(pin)]
     return Staircases.build(n, first="pin", stairs=stairs)
 
 
@@ -810,10 +835,9 @@ def bisected(rising: Callable[[float], float], ends: Floats) -> float:
     return high
 
 
-def _column(x: Affine, n: int) -> tuple[Floats, Floats]:
-    """Value and slope as vectors of n entries."""
-    value, rate = (np.broadcast_to(np.reshape(v, -1), (n,)) for v in (x.value, x.rate))
-    return value, rate
+def _column(x: Affine) -> tuple[Floats, Floats]:
+    """Value and slope as vectors: of one entry where all rows have the same."""
+    return np.reshape(x.value, -1), np.reshape(x.rate, -1)
 
 
 def _term_stairs(term: Term) -> Staircases:
@@ -826,7 +850,8 @@ def _term_stairs(term: Term) -> Staircases:
 def swept(
     alpha: Floats, none: Floats, own: Floats, low: Floats, high: Floats, part: Any = DUST
 ) -> Floats:
-    """Multipliers between their outer pins, without the dust that round-off leaves of zeros.
+    """Multipliers between their outer pins, on either side of zero, without the dust that round-off
+    leaves of zeros.
 
     Where none of them exceeds `none`, there is no model. `own` measures each of them: beside much
     smaller ones that of a large weight is measured by the largest.
@@ -836,7 +861,7 @@ def swept(
     dust = part * np.minimum(own, largest)
     np.copyto(dust, none, where=np.all(size <= none, axis=0))
     out = np.clip(alpha, low, high)
-    np.copyto(out, np.clip(0.0, low, high), where=size <= dust)
+    np.copyto(out, 0.0, where=size <= dust)
     return out
 
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..certificate import EPS, TINY
 from ..kernels import Ridged
 
 Floats = NDArray[np.float64]
@@ -212,7 +213,7 @@ class StaircaseSystem:
         """What multipliers are measured by: how far they can go, or what moves a ramp by a unit."""
         box, coupling = np.minimum(1.0, span), self._ridged(t)
         if isinstance(coupling, Ridged):
-            rise = coupling.ridge / np.maximum(self.units(t), np.finfo(np.float64).tiny)
+            rise = coupling.ridge / np.maximum(self.units(t), TINY)
             box = np.minimum(box, 1.0 / np.maximum(rise, 1.0))
         return box
 
@@ -276,7 +277,7 @@ class StaircaseSystem:
 
     def floor(self, size: Floats, t: float) -> float:
         """Round-off of residuals, in margins; `size` is the sum of absolute terms."""
-        floor = float(np.finfo(np.float64).eps * (size[self.measured] / self._sizes(t)).max())
+        floor = float(EPS * (size[self.measured] / self._sizes(t)).max())
         return self.in_margins(floor, t)
 
     def in_margins(self, x: float, t: float) -> float:
@@ -285,8 +286,9 @@ class StaircaseSystem:
 
     def tolerances(self, size: Floats, t: float, precision: float, rounding: float) -> Floats:
         """How precisely residuals can and must be known; `size` is the sum of absolute terms."""
-        scale = np.where(self.measured, self.units(t), size)
-        return precision * scale + rounding * size + np.finfo(np.float64).tiny
+        unit = self._sizes(t)
+        scale = np.where(self.measured, unit if len(unit) == 1 else self.units(t), size)
+        return precision * scale + rounding * size + TINY
 
     def blind_below(self, tolerance: Floats) -> float:
         """The |t| below which treads that vanish with t are not told from each other."""
