@@ -399,6 +399,7 @@ class Trace:
         events = _joined(recorder.events)
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
+        z_start = _at_their_pins(z_start, moves, events, stairs)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
         if not trim or len(moves) == 0 or recorder.system is None:
             return whole
@@ -836,6 +837,19 @@ class Image:
 def _at_once(t0: Any, t1: Any) -> Any:
     """Whether a move is a jump, or as short as one."""
     return np.abs(t0 - t1) <= TIED * np.maximum(np.abs(t0), np.abs(t1))
+
+
+def _at_their_pins(z: Floats, moves: Moves, events: NDArray[Any], stairs: Staircases) -> Floats:
+    """z at the start, without the round-off of variables that come to pins before any move.
+
+    Beside a model that has just begun a coefficient of 1e-16 is not nothing.
+    """
+    first = events[(events["move"] == 0) & (events["to"] % 2 == 1)]
+    if len(first) == 0 or len(moves) == 0:
+        return z
+    z, k, to = z.copy(), first["variable"], first["to"].astype(np.intp)
+    z[k] = stairs.value[k, to] + moves.t0[0] * stairs.slope[k, to]
+    return z
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
