@@ -514,7 +514,11 @@ def test_just_beside_breakpoints(name, turns, recipe):
     proof = path.certificate(beside_breakpoints(path))
     assert proof.exact.all(), proof
 
-@pytest.mark.parametrize("name", ["lasso", "positive lasso", "elastic net", "garrote", "adaptive ridge"])
+
+LINEAR = ["lasso", "positive lasso", "elastic net", "garrote", "adaptive ridge"]
+
+
+@pytest.mark.parametrize("name", LINEAR)
 def test_wide_data_beside_breakpoints(name):
     """Oracle: the certificate. An outlier makes all else a nearly perfect fit, of which the gap is
     a part: what has just entered counts, however small.
@@ -526,7 +530,6 @@ def test_wide_data_beside_breakpoints(name):
     path = case(X, y, w)
     assert path.complete
     assert np.all(path.certificate(beside_breakpoints(path)).exact)
-
 
 
 # Copies with both labels or with opposite targets take each other's multipliers away.

@@ -425,7 +425,7 @@ class Curve:
     def n_coefficients(self, values: ArrayLike) -> NDArray[np.intp]:
         """How many coefficients of the model on all rows are not zero."""
         v = np.atleast_1d(np.asarray(values, dtype=float))
-        chunks = [v[i : i + 256] for i in range(0, len(v), 256)]
+        chunks = [v[i : i + 256] for i in range(0, max(len(v), 1), 256)]
         return np.concatenate([self._counts(c) for c in chunks])
 
     def _counts(self, values: Floats) -> NDArray[np.intp]:
