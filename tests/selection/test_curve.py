@@ -256,6 +256,16 @@ def test_outside_the_range():
         curve.choose("best")
 
 
+@pytest.mark.parametrize("value", ["a", None, [[2.0]], True])
+def test_what_is_no_value(value):
+    """Oracle: the message."""
+    curve = made(steps([1, 10], [1.0]))
+    with pytest.raises(ValueError, match="lambda must be a number or a 1-D array of them"):
+        curve(value)
+    with pytest.raises(ValueError, match="lambda must be a finite number"):
+        curve.falls_below(value)
+
+
 # ---------------------------------------------------------------------- of real paths
 
 

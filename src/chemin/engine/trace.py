@@ -407,6 +407,7 @@ class Trace:
         events = recorder.events
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
+        z_start = _at_their_pins(z_start, moves, events, stairs)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
         if not trim or len(moves) == 0 or recorder.system is None:
             return whole
@@ -845,3 +846,16 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
+
+
+def _at_their_pins(z: Floats, moves: Moves, events: NDArray[Any], stairs: Staircases) -> Floats:
+    """z at the start, without the round-off of variables that come to pins before any move.
+
+    Beside a model that has just begun a coefficient of 1e-16 is not nothing.
+    """
+    first = events[(events["move"] == 0) & (events["to"] % 2 == 1)]
+    if len(first) == 0 or len(moves) == 0:
+        return z
+    z, k, to = z.copy(), first["variable"], first["to"].astype(np.intp)
+    z[k] = stairs.value[k, to] + moves.t0[0] * stairs.slope[k, to]
+    return z
