@@ -19,7 +19,7 @@ from ..selection import Criterion, CrossValidation, Curve, Family
 from ._points import checked_points
 
 CHOICES = ("min", "one_se", "sparsest")
-PRIVATE = ("_data", "_kernel")  # what is learned besides attributes that end in _
+PRIVATE = ("_data", "_kernel", "_probabilities")  # what is learned besides attributes that end in _
 
 
 class PathEstimator(BaseEstimator):

@@ -222,6 +222,8 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.best_estimator_ = best.model
         _, final = _parts(best.model)
         final._adopt(best.family, best.curve)
+        if getattr(final, "probability", None) is not None:
+            final._calibrate(best.family, CrossValidation(cv=state.splits))
         self.best_value_ = float(final.lambda_)
         self.best_score_ = float(final.curve_.score(final.lambda_))
         self.curves_ = [candidate.curve for candidate in state.tried]

@@ -78,6 +78,11 @@ class Paths(Sequence[Path]):
         return self._classes
 
     @property
+    def each(self) -> Sequence[Path | float]:
+        """The path of every problem; the constant f of one that has none."""
+        return self._paths
+
+    @property
     def parameter(self) -> str:
         return self[0].parameter
 
