@@ -33,7 +33,7 @@ def test_the_mean_over_the_folds(cancer, method):
     """Oracle: SVC in each fold, and the one function that CalibratedClassifierCV fits to the f of
     rows that were left out.
     """
-    X, y, X_test, y_test = cancer
+    X, y, X_test, _ = cancer
     model = PathSVC(gamma=0.1, probability=method).fit(X, y)
     svc = SVC(C=model.C_, gamma=0.1, tol=1e-9)
     theirs = CalibratedClassifierCV(svc, method=method, cv=5, ensemble=False).fit(X, y)
@@ -149,6 +149,8 @@ def test_of_a_kernel_matrix(cancer):
     """Oracle: the same kernel by name."""
     X, y, X_test, _ = cancer
     named = PathSVC(gamma=0.1, probability="sigmoid", cv=3).fit(X, y)
-    given = PathSVC(kernel="precomputed", probability="sigmoid", cv=3).fit(rbf_kernel(X, gamma=0.1), y)
+    given = PathSVC(kernel="precomputed", probability="sigmoid", cv=3).fit(
+        rbf_kernel(X, gamma=0.1), y
+    )
     p = given.predict_proba(rbf_kernel(X_test, X, gamma=0.1))
     np.testing.assert_allclose(p, named.predict_proba(X_test), atol=1e-8)

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_target, is_word
+from .._threads import threads_for
 from ..kernels import Kernel, Linear, parts_of
 from ..path import Path, Solution, combined
 from ..segments import Terms
@@ -109,9 +110,10 @@ class _PathMachine(PathEstimator):
         """f of each problem, one column each."""
         points = self._inputs(X)
         parts = parts_of(points.shape[0], len(self.support_))
-        if len(parts) == 1:
-            return self._part_of_f(points)
-        return np.vstack([self._part_of_f(points[some]) for some in parts])
+        with threads_for(points.shape[0], *self.dual_coef_.shape):
+            if len(parts) == 1:
+                return self._part_of_f(points)
+            return np.vstack([self._part_of_f(points[some]) for some in parts])
 
     def _part_of_f(self, points: Any) -> Floats:
         if self._precomputed:
