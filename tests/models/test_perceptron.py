@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVC
 
 from chemin import (
@@ -171,6 +171,9 @@ def test_margins_are_distances():
     np.testing.assert_allclose(found.geometric, signs * (X @ w + b) / np.linalg.norm(w))
     np.testing.assert_allclose(found.functional, signs * model.decision_function(X))
     assert found.of_separator == found.geometric.min()
+    for other in (3, LinearRegression().fit(X, y)):
+        with pytest.raises(ValueError, match="model must be a fitted classifier"):
+            margins(other, X, y)
 
 
 def test_norms_of_kernel_machines():

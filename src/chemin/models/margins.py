@@ -68,6 +68,11 @@ def margins(model: Any, X: ArrayLike, y: ArrayLike) -> Margins:
     >>> round(margins(model, [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).of_separator, 3)
     1.0
     """
+    if not hasattr(model, "decision_function"):
+        raise ValueError(
+            "model must be a fitted classifier with a decision function, got "
+            f"{type(model).__name__}."
+        )
     f = np.asarray(model.decision_function(X), dtype=np.float64)
     if f.ndim != 1:
         raise ValueError(

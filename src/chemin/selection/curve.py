@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import check_positive
+from .._checks import check_positive, check_values
 from ..path import Path
 from .piecewise import Floats, Piecewise, total
 
@@ -111,7 +111,9 @@ class Curve:
     # ------------------------------------------------------------------ evaluation
 
     def _checked(self, values: ArrayLike) -> Floats:
-        v = np.asarray(values, dtype=float)
+        shape = np.shape(values)
+        flat = np.ravel(values) if len(shape) > 1 else values
+        v = check_values(flat, self.parameter, finite=False).reshape(shape)
         low, high = self.range
         if self._closed:
             high = np.inf
