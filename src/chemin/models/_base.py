@@ -50,16 +50,21 @@ class PathEstimator(BaseEstimator):
 
     def _family_of(self, X: Any, y: Any, sample_weight: Any) -> Family:
         """The family of a search: checked, and without an end where no stop is given."""
-        family = self._family(*self._checked(X, y), sample_weight)
+        return self._named_family(*self._checked(X, y), sample_weight)
+
+    def _named_family(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        """The paths to choose from, with the names of the columns."""
+        family = self._family(X, y, sample_weight)
         family.walk_on = self.stop is None
+        if hasattr(self, "feature_names_in_"):
+            family.names = tuple(map(str, self.feature_names_in_))
         return family
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Walk all paths, choose the value, and learn the model there."""
         if not is_word(self.choose, CHOICES):
             raise ValueError(f"choose must be one of {', '.join(CHOICES)}, got {self.choose!r}")
-        family = self._family(X, y, sample_weight)
-        family.walk_on = self.stop is None
+        family = self._named_family(X, y, sample_weight)
         self._adopt(family, self._criterion(groups)(family))
 
     def _adopt(self, family: Family, curve: Curve) -> None:

@@ -382,7 +382,8 @@ class PathSVC(ClassifierMixin, _PathMachine):
 
     def _choose_each(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Choose a value for each problem by itself, and learn the models there."""
-        family = self._family(X, y, sample_weight)
+        family = self._named_family(X, y, sample_weight)
+        family.walk_on = False
         assert isinstance(family, ClassFamily)
         criterion, problems = self._criterion(groups), range(len(family.coding))
         family.prepare()
