@@ -290,13 +290,15 @@ class Straight(Segments):
 class Told(Straight):
     """Straight segments one after the other, u growing, whose sides of 0 are known.
 
-    f = g u, which is worked out where it is asked for: on most segments its side is all that counts.
+    f = g u, which is worked out where it is asked for: on most segments its side is all that is.
     """
 
+    g: Floats  # (k + 1, m), at the ends of k segments
+    ends: Floats  # (k + 1,) their u
+    up: Bools  # (k + 1, m) whether f > 0
+    some: Any  # those of the segments that count
+
     def __init__(self, g: Floats, u: Floats, up: Bools, some: Bools) -> None:
-        """From g of shape (k + 1, m), and whether it is positive, at the ends of k segments: some
-        of them.
-        """
         known = {"g": g, "ends": u, "up": up, "some": slice(None) if some.all() else some}
         for name, value in known.items():
             object.__setattr__(self, name, value)
@@ -304,11 +306,11 @@ class Told(Straight):
         object.__setattr__(self, "u1", u[1:][self.some])
 
     @cached_property
-    def f0(self) -> Floats:  # type: ignore[override]
+    def f0(self) -> Floats:
         return self.g[:-1][self.some] * self.u0[:, None]
 
     @cached_property
-    def f1(self) -> Floats:  # type: ignore[override]
+    def f1(self) -> Floats:
         return self.g[1:][self.some] * self.u1[:, None]
 
     def sides(self) -> Sides:
