@@ -154,3 +154,14 @@ def test_of_a_kernel_matrix(cancer):
     )
     p = given.predict_proba(rbf_kernel(X_test, X, gamma=0.1))
     np.testing.assert_allclose(p, named.predict_proba(X_test), atol=1e-8)
+
+
+@pytest.mark.parametrize("options", [{"probability": "sigmoid"}, {"joint": False}])
+def test_folds_that_are_given_once(options):
+    """Oracle: the same folds as a list."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::2], y[::2]
+    folds = list(StratifiedKFold(3).split(X, y))
+    listed, once = (PathSVC(cv=cv, **options).fit(X, y) for cv in (folds, iter(folds)))
+    method = "predict_proba" if "probability" in options else "decision_function"
+    np.testing.assert_array_equal(getattr(listed, method)(X), getattr(once, method)(X))

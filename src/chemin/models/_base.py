@@ -60,12 +60,12 @@ class PathEstimator(BaseEstimator):
             family.names = tuple(map(str, self.feature_names_in_))
         return family
 
-    def _choose(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def _choose(self, X: Any, y: Any, sample_weight: Any, criterion: Criterion) -> None:
         """Walk all paths, choose the value, and learn the model there."""
         if not is_word(self.choose, CHOICES):
             raise ValueError(f"choose must be one of {', '.join(CHOICES)}, got {self.choose!r}")
         family = self._named_family(X, y, sample_weight)
-        self._adopt(family, self._criterion(groups)(family))
+        self._adopt(family, criterion(family))
 
     def _adopt(self, family: Family, curve: Curve) -> None:
         """Choose the value on a curve, and learn the model there."""

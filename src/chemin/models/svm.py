@@ -346,11 +346,10 @@ class PathSVC(ClassifierMixin, _PathMachine):
                 return self._search(X, y, sample_weight, groups)
             points, labels = self._checked(X, y)
             choose = self._choose_each if self._several and not self.joint else self._choose
-            choose(points, labels, sample_weight, groups)
+            criterion = self._criterion(groups)
+            choose(points, labels, sample_weight, criterion)
             if self.probability is not None:
-                self._calibrate(
-                    self._family(points, labels, sample_weight), self._criterion(groups)
-                )
+                self._calibrate(self._family(points, labels, sample_weight), criterion)
         return self
 
     def _calibrate(self, family: Family, criterion: Criterion) -> None:
@@ -380,12 +379,12 @@ class PathSVC(ClassifierMixin, _PathMachine):
     def _learn(self, family: Family, solution: Any) -> None:
         self._keep(family, solution if self._several else [solution])
 
-    def _choose_each(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def _choose_each(self, X: Any, y: Any, sample_weight: Any, criterion: Criterion) -> None:
         """Choose a value for each problem by itself, and learn the models there."""
         family = self._named_family(X, y, sample_weight)
         family.walk_on = False
         assert isinstance(family, ClassFamily)
-        criterion, problems = self._criterion(groups), range(len(family.coding))
+        problems = range(len(family.coding))
         family.prepare()
         self.curves_ = [criterion(family.of_problem(k)) for k in problems]
         self.path_ = Paths([curve.path for curve in self.curves_], self.classes_, family.coding)
@@ -473,7 +472,7 @@ class _PathRegressor(RegressorMixin, _PathMachine):
                 return self._on_plane(X, y, sample_weight, groups)
             if _is_path(self.gamma):
                 return self._search(X, y, sample_weight, groups)
-            self._choose(*self._checked(X, y), sample_weight, groups)
+            self._choose(*self._checked(X, y), sample_weight, self._criterion(groups))
         return self
 
     @property

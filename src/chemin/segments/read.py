@@ -209,8 +209,9 @@ class _Reader:
     def top(self) -> Straight:
         """From infinity down to the start: multipliers stand still."""
         trace = self.trace
-        rate = trace.way * (trace.before @ self.phi) / self.problem.unit
-        f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
+        before, start = np.array([trace.before, trace.z_start]) @ self.phi  # one reading of phi
+        rate = trace.way * before / self.problem.unit
+        f0, f1 = rate + self.reading.shift, self.read(start, trace.t0[:1])[0]
         z_sum = float(self.size @ np.abs(trace.z_start))
         inner = self.above
         if inner is not None and np.all(inner.interval[0] < inner.interval[1]):

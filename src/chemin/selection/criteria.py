@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -172,7 +172,8 @@ class CrossValidation(Criterion):
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(scoring=scoring, n_jobs=n_jobs)
-        self.cv, self.groups = cv, groups
+        # An iterator of pairs gives them once, and they are asked for again.
+        self.cv, self.groups = list(cv) if isinstance(cv, Iterator) else cv, groups
 
     def with_groups(self, groups: ArrayLike) -> Criterion:
         if self.groups is not None:
