@@ -230,7 +230,8 @@ class Recorder:
         if not (coupling.semidefinite and i < coupling.n_rows and system.boxed[i]):
             return False
         far = max(abs(t0), abs(t1))
-        moved = (length if abs(t0 - t1) <= TIED * far else far) * abs(float(self.rate[self.entries]))
+        way = length if abs(t0 - t1) <= TIED * far else far
+        moved = way * abs(float(self.rate[self.entries]))
         seen = float(coupling.root[i]) ** 2 * moved > NOTHING * system.pull(far)
         return seen and moved > NOTHING * min(1.0, system.pull(t0))
 

@@ -111,7 +111,9 @@ class Curve:
     # ------------------------------------------------------------------ evaluation
 
     def _checked(self, values: ArrayLike) -> Floats:
-        v = check_values(values, self.parameter, finite=False).reshape(np.shape(values))
+        shape = np.shape(values)
+        flat = np.ravel(values) if len(shape) > 1 else values
+        v = check_values(flat, self.parameter, finite=False).reshape(shape)
         low, high = self.range
         if self._closed:
             high = np.inf
