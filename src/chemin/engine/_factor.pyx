@@ -107,7 +107,7 @@ cdef class Factor(System):
         if cap <= self.cap:
             return False
         cap = min(max(cap, LEAST, 3 * self.cap // 2), self.N + self.ucap + 2)
-        cap = (cap + 7) // 16 * 16 + 8  # an odd number of cache lines: columns do not evict themselves
+        cap = (cap + 7) // 16 * 16 + 8  # odd in lines of the cache, which spreads columns over it
         H, owners, slots = np.empty((cap, cap)), np.zeros((7, cap), np.intp), np.zeros((19, cap))
         if old:
             H[:old, :old] = self.H[:old, :old]
