@@ -286,11 +286,12 @@ class Recorder:
     def beginning(self) -> int:
         """The first move of the path: that in which something happens, or jumps right before it.
 
-        Jumps of unpenalised variables there belong to the path: above they have not been made.
+        Jumps of unpenalised variables there, and moves as short as one, belong to the path: above
+        they have not been made.
         """
         t0, t1 = self.moves[:2]
         first = min(self.first or 0, len(t0))
-        while first > 0 and t0[first - 1] == t1[first - 1]:
+        while first > 0 and _at_once(t0[first - 1], t1[first - 1]):
             first -= 1
         return first
 
@@ -413,7 +414,7 @@ class Trace:
             self._leap(z := z.copy(), 0, first)
         # How unpenalised variables moved before: the last move that is not a jump.
         before = np.zeros_like(z)
-        if not multiplier.all() and (forward := np.flatnonzero(self.t0 != self.t1)).size:
+        if not multiplier.all() and (forward := np.flatnonzero(~_at_once(self.t0, self.t1))).size:
             # Or, where there is none, the first of all: nothing changes above it.
             at = int(forward[max(int(np.searchsorted(forward, first)) - 1, 0)])
             before[self.moves.entries(at)] = self.moves.final_rate(at)
