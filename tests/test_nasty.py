@@ -515,10 +515,10 @@ def test_just_beside_breakpoints(name, turns, recipe):
     assert proof.exact.all(), proof
 
 
-LINEAR = ["lasso", "positive lasso", "elastic net", "garrote", "adaptive ridge"]
+WITH_COLUMNS = ["lasso", "positive lasso", "elastic net", "garrote", "adaptive ridge"]
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("name", WITH_COLUMNS)
 def test_wide_data_beside_breakpoints(name):
     """Oracle: the certificate. An outlier makes all else a nearly perfect fit, of which the gap is
     a part: what has just entered counts, however small.

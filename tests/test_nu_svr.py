@@ -241,3 +241,24 @@ def test_values_beyond_one():
             path.at(1.1)
     with pytest.raises(ValueError, match="along"):
         nu_svr_path(X, y, along="epsilon")
+
+
+def test_a_tube_that_opens_in_a_moment():
+    """Oracle: the certificate. Copies but for 1e-9 open the tube within round-off of nu: above it
+    is closed, and does not go on to open at that pace.
+    """
+    X = [
+        [1.3073276991937433, 1.289986249748821, 0.21836265266545232, -1.329307331507726],
+        [2.1314722202465206, -0.13859423930406342, 0.3043407826273393, -1.2574542730892608],
+        [2.1314722202085594, -0.13859423960380562, 0.3043407835044063, -1.25745427342572],
+        [1.3073276984792472, 1.28998625168922, 0.2183626498279461, -1.3293073322261195],
+        [1.3073276979291633, 1.2899862479218105, 0.21836265246895367, -1.3293073315590642],
+        [1.4924366349371978, 2.093779385650105, -0.5228096407479363, -1.8429442691468911],
+        [1.492436634309646, 2.093779384673817, -0.5228096391223573, -1.8429442694376046],
+    ]
+    y = [0.0, 1.0, 0.0, 1.0, 0.0, 2.0, 0.0]
+    path = nu_svr_path(X, y, along="nu", lambda_=0.1, gamma=10.0)
+    assert path.complete
+    assert path.closed_above
+    above = path.start * (1.0 + np.array([1e-9, 1e-6, 1e-3, 1e-2]))
+    assert np.all(path.certificate(above).exact)

@@ -28,8 +28,8 @@ PASSES = 200
 LEAST = 6  # places, however large the problem
 CHUNK = 256  # certificates computed at once
 # Times the start: where the closed form is looked at. Where walks are straight, residuals there are
-# affine in 1/t: what holds at the start and at the other end holds between them.
-ABOVE, ABOVE_STRAIGHT = np.array([1.5, 10.0, 1e4]), np.array([1e4])
+# affine in 1/t: what holds beside the start and at the other end holds between them.
+ABOVE, ABOVE_STRAIGHT = np.array([1.5, 10.0, 1e4]), np.array([1.001, 1e4])
 # Parts of a move that are looked at. What is off a curve grows with the length, and is corrected
 # where the move ends: most of it lies between the middle and the end.
 STRAIGHT, CURVED = np.array([0.5, 1.0]), np.array([0.25, 0.5, 0.725, 0.9, 1.0])

@@ -161,7 +161,7 @@ class Recorder:
         system, (move, index, rate) = self.system, entries
         assert system is not None
         far = np.maximum(np.abs(t0), np.abs(t1))  # a move that is as short as a jump is one
-        size = np.where(np.abs(t0 - t1) <= TIED * far, length, far)
+        size = np.where(_at_once(t0, t1), length, far)
         multiplier = system.boxed[index]
         change = np.where(multiplier, size[move] * rate, 0.0)
         least = NOTHING * np.minimum(self.box[index], system.pulls(t0)[move])
@@ -230,7 +230,7 @@ class Recorder:
         if not (coupling.semidefinite and i < coupling.n_rows and system.boxed[i]):
             return False
         far = max(abs(t0), abs(t1))
-        way = length if abs(t0 - t1) <= TIED * far else far
+        way = length if _at_once(t0, t1) else far
         moved = way * abs(float(self.rate[self.entries]))
         seen = float(coupling.root[i]) ** 2 * moved > NOTHING * system.pull(far)
         return seen and moved > NOTHING * min(1.0, system.pull(t0))
@@ -295,11 +295,12 @@ class Recorder:
     def beginning(self) -> int:
         """The first move of the path: that in which something happens, or jumps right before it.
 
-        Jumps of unpenalised variables there belong to the path: above they have not been made.
+        Jumps of unpenalised variables there, and moves as short as one, belong to the path: above
+        they have not been made.
         """
         t0, t1 = self.moves[:2]
         first = min(self.first or 0, len(t0))
-        while first > 0 and t0[first - 1] == t1[first - 1]:
+        while first > 0 and _at_once(t0[first - 1], t1[first - 1]):
             first -= 1
         return first
 
@@ -422,9 +423,9 @@ class Trace:
             self._leap(z := z.copy(), 0, first)
         # How unpenalised variables moved before: the last move that is not a jump.
         before = np.zeros_like(z)
-        if not multiplier.all() and len(self.forward):
+        if not multiplier.all() and (forward := np.flatnonzero(~_at_once(self.t0, self.t1))).size:
             # Or, where there is none, the first of all: nothing changes above it.
-            at = int(self.forward[max(int(np.searchsorted(self.forward, first)) - 1, 0)])
+            at = int(forward[max(int(np.searchsorted(forward, first)) - 1, 0)])
             before[self.moves.entries(at)] = self.moves.final_rate(at)
             before[multiplier] = 0.0
         events = self.events[later:].copy()
@@ -847,6 +848,11 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
+
+
+def _at_once(t0: Any, t1: Any) -> Any:
+    """Whether a move is a jump, or as short as one."""
+    return np.abs(t0 - t1) <= TIED * np.maximum(np.abs(t0), np.abs(t1))
 
 
 def _at_their_pins(z: Floats, moves: Moves, events: NDArray[Any], stairs: Staircases) -> Floats:
