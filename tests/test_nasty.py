@@ -515,6 +515,23 @@ def test_just_beside_breakpoints(name, turns, recipe):
     assert proof.exact.all(), proof
 
 
+LINEAR = ["lasso", "positive lasso", "elastic net", "garrote", "adaptive ridge"]
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_wide_data_beside_breakpoints(name):
+    """Oracle: the certificate. An outlier makes all else a nearly perfect fit, of which the gap is
+    a part: what has just entered counts, however small.
+    """
+    rng = np.random.default_rng(0)
+    X, y, w = rng.normal(size=(8, 16)), rng.normal(size=8), np.where(rng.random(8) < 0.3, 1e6, 1.0)
+    y[0] = 1e5
+    case = next(case for case in CASES + MORE if case.name.startswith(name))
+    path = case(X, y, w)
+    assert path.complete
+    assert np.all(path.certificate(beside_breakpoints(path)).exact)
+
+
 # Copies with both labels or with opposite targets take each other's multipliers away.
 # fmt: off
 AT_REST = [

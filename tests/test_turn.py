@@ -5,9 +5,16 @@ from functools import partial
 import numpy as np
 import pytest
 
-from chemin import lasso_path, nu_svr_path, quadratic_svr_path, svc_path, svr_path
+from chemin import (
+    laplacian_svc_path,
+    lasso_path,
+    nu_svr_path,
+    quadratic_svr_path,
+    svc_path,
+    svr_path,
+)
 from chemin.datasets import make_sinexp
-from contract import NUMBERS, assert_walked, make_data, make_tied
+from contract import NUMBERS, assert_walked, beside_breakpoints, make_data, make_tied
 
 KERNELS = [{"kernel": "rbf", "gamma": 0.3}, {"kernel": "linear"}]
 DATA = [make_data, make_tied]
@@ -147,3 +154,21 @@ def test_a_turned_path_is_saved(tmp_path):
     again = chemin.load(tmp_path / "path.npz")
     same(path, again, X, 0.3, 0.3)
     same(path.turn("lambda", at=0.3), again.turn("lambda", at=0.3), X, 0.05, 0.05)
+
+
+def test_round_off_at_the_start_is_no_coefficient():
+    """Oracle: the certificate. What comes to its pin where a path begins stands there exactly:
+    beside a model that has just begun 1e-16 is seen.
+    """
+    X = [
+        [0.2, 0.2, -0.1], [-0.4, -0.0, -0.2], [-0.8, 0.1, -1.0], [-1.4, -0.1, 1.0],
+        [-1.7, 0.1, 0.3], [-0.1, -0.7, 0.1], [1.0, -0.7, 1.4], [1.1, -2.8, 0.5],
+        [0.1, -0.7, -1.6], [-0.2, 1.2, -0.4], [-0.8, 1.2, -0.8], [-0.5, -0.9, 0.1],
+        [2.2, -0.0, -0.7], [1.0, 1.5, -1.1],
+    ]  # fmt: skip
+    y = [1, 0, -1, 0, 0, -1, 1, 1, -1, 0, 0, -1, 1, 0]
+    path = laplacian_svc_path(X, y, lambda2=1.0, rho=1.0, gamma=1.0)
+    other = path.turn("lambda2", at=path.breakpoints[10])
+    back = other.turn("lambda1", at=0.016490741755119036, stop=0.07)
+    assert back.complete
+    assert np.all(back.certificate(beside_breakpoints(back)).exact)

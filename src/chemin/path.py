@@ -25,6 +25,7 @@ from ._checks import (
     frozen,
     is_word,
 )
+from ._threads import threads_for
 from .certificate import EPS
 from .engine import End, Reason, Trace, audited, carry_on
 from .engine.tolerances import LOWEST
@@ -390,7 +391,16 @@ class Path:
             v = np.maximum(v, bottom)
         return v / self._problem.unit
 
+    def _threads_for(self, values: ArrayLike, points: int | None = None) -> Any:
+        """What a product of the data of so many points (None: its own) and solutions is made in."""
+        rows, columns = self._data.X.shape
+        return threads_for(points or rows, max(rows, columns), max(np.size(values), 1))
+
     def _columns(self, values: ArrayLike) -> Columns:
+        with self._threads_for(values):
+            return self._columns_at(values)
+
+    def _columns_at(self, values: ArrayLike) -> Columns:
         t = self._t(values)
         z = self._trace.solutions(t)
         if self._problem.system.limit_at_zero and self.stop == 0:
@@ -497,6 +507,8 @@ class Path:
         # What moves is what was asked for, to the last digit.
         given = {name: float(v[0]) for name, v in c.given.items()}
         given |= {name: float(value) for name in given if name == self.parameter}
+        with self._threads_for(value):
+            objective = float(self._problem.objective(c)[0])
         lambda_ = float(value if self.parameter == "lambda" else c.lambda_[0])
         # A limit at lambda = 0 has no loss, but for round-off.
         limit = self.coordinate.inverse and value == 0
@@ -505,7 +517,7 @@ class Path:
             float((c.intercept - lift)[0]),
             (float(low), float(high)),
             self._spread(c.alpha)[:, 0],
-            0.0 if limit else float(self._problem.objective(c)[0]),
+            0.0 if limit else objective,
             lambda_,
             **{name: given.pop(name) for name in KNOWN if name in given},
             more=given,
@@ -542,7 +554,13 @@ class Path:
         ndarray of shape (n_new,), or (n_new, k) for k values
         """
         check_names(X, self._data.names)
-        c = self._columns(value)
+        points = np.shape(X)[0] if np.ndim(X) else None
+        with self._threads_for(value, points):
+            f = self._f_of(X, self._columns(value))
+        return f[:, 0] if np.ndim(value) == 0 else f
+
+    def _f_of(self, X: ArrayLike, c: Columns) -> Floats:
+        """f at new points, one column for each solution."""
         coef, kernel = self._spread(c.coef), self._data.kernel
         if kernel is None:
             X = check_matrix(X)
@@ -556,8 +574,7 @@ class Path:
         else:
             cross = kernel.cross(X, self._data.X)
             f, largest = combined(cross, coef, alike=self._problem.centred is not None)
-        f = self.terms.rounded(f + c.intercept, np.abs(coef).sum(axis=0), largest[:, None])
-        return f[:, 0] if np.ndim(value) == 0 else f
+        return self.terms.rounded(f + c.intercept, np.abs(coef).sum(axis=0), largest[:, None])
 
     @cached_property
     def terms(self) -> Terms:
@@ -786,7 +803,10 @@ class Path:
         """
         values = check_values(value, self.parameter)
         parts = (values[i : i + CHUNK] for i in range(0, max(len(values), 1), CHUNK))
-        judged = Certificate.joined(self._problem.certificate(self._held(part)) for part in parts)
+        with self._threads_for(values[:CHUNK]):
+            judged = Certificate.joined(
+                self._problem.certificate(self._held(part)) for part in parts
+            )
         return judged.single if np.ndim(value) == 0 else judged
 
     def certify(self, solution: Solution) -> Certificate:

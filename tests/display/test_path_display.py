@@ -328,3 +328,15 @@ def test_names_of_a_data_frame_are_saved(diabetes, tmp_path):
     assert chemin.load(tmp_path / "path.npz").feature_names == tuple(X.columns)
     assert sorted(texts(path.plot().ax_.get_legend())) == sorted(X.columns)
     assert chemin.lasso_path(X.to_numpy(), y).feature_names is None
+
+
+@pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning")
+@pytest.mark.parametrize("options", [{}, {"joint": False}])
+def test_paths_of_estimators_know_the_names(diabetes, options):
+    """Oracle: the columns of the data frame that an estimator was fitted on."""
+    X, y = diabetes
+    X, labels = X[:60], (np.arange(60) % 3).astype(str)
+    model = chemin.PathLasso(cv=2).fit(X, y[:60])
+    assert sorted(texts(model.path_.plot().ax_.get_legend())) == sorted(X.columns)
+    several = chemin.PathSVC(kernel="linear", cv=2, stop=1.0, **options).fit(X, labels)
+    assert all(path.feature_names == tuple(X.columns) for path in several.path_)

@@ -12,7 +12,9 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from chemin import PathLasso, PathNuSVR, PathSVC, PathSVR, svc_path
+from chemin._threads import ONE_THREAD, threads_for
 from chemin.engine import trace
+from chemin.kernels import RBF
 from chemin.selection import (
     Bootstrap632,
     BootstrapLeaveOneOut,
@@ -111,8 +113,6 @@ def test_blas_has_its_threads_again(data, n_jobs):
 
 def test_walks_that_overlap_in_threads_share_one_limit():
     """Oracle: threadpoolctl; the first walk ends while the second goes on, and the other way."""
-    from chemin.engine.follow import ONE_THREAD
-
     with threadpool_limits(3, "blas"):
         before = blas_threads()
         inside, leave = threading.Event(), threading.Event()
@@ -133,6 +133,31 @@ def test_walks_that_overlap_in_threads_share_one_limit():
         with pytest.raises(RuntimeError), ONE_THREAD:
             raise RuntimeError
         assert blas_threads() == before
+
+
+@pytest.mark.filterwarnings("ignore:the minimum of the .* sits at:UserWarning")
+def test_small_products_are_not_shared(data, monkeypatch):
+    """Oracle: the threads that BLAS has, seen from inside a kernel's formula and a scorer."""
+    seen = []
+
+    def scorer(model, X, y):
+        seen.append(set(blas_threads()))
+        return 0.0
+
+    write = RBF._writer
+
+    def watched(self, A, B):
+        seen.append(set(blas_threads()))
+        return write(self, A, B)
+
+    monkeypatch.setattr(RBF, "_writer", watched)
+    with threadpool_limits(3, "blas"):
+        model = PathSVC(cv=2).fit(*data)
+        model.predict(data[0])
+        PathSVC(cv=2, scoring=scorer, stop=3.0).fit(*data)
+        with threads_for(2000, 2000, 2000):
+            assert 3 in blas_threads()
+    assert len(seen) > 5 and all(threads == {1} for threads in seen)
 
 
 # ---------------------------------------------------------------------- groups and numbers

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from chemin import (
     KernelPerceptron,
@@ -171,6 +171,13 @@ def test_margins_are_distances():
     np.testing.assert_allclose(found.geometric, signs * (X @ w + b) / np.linalg.norm(w))
     np.testing.assert_allclose(found.functional, signs * model.decision_function(X))
     assert found.of_separator == found.geometric.min()
+
+
+@pytest.mark.parametrize("model", [3, None, SVC, SVR()])
+def test_margins_are_those_of_a_classifier(model):
+    """Oracle: the message."""
+    with pytest.raises(ValueError, match="model must be a fitted classifier of two classes"):
+        margins(model, [[0.0], [1.0]], [0, 1])
 
 
 def test_norms_of_kernel_machines():

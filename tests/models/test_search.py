@@ -223,6 +223,12 @@ BAD = [
     (PathSVC(joint=False), {"gamma": [1.0]}, "joint=True"),
     (PathSVC(gamma="path", cv=LeaveOneOut()), None, "cv must be a number of folds"),
     (PathSVC(gamma="path", kernel="linear"), None, "needs a kernel with a gamma"),
+    (PathSVC(), {"cv": [3, 5]}, "must not have 'cv': the cv of the search"),
+    (make_pipeline(PathSVC()), {"pathsvc__scoring": ["f1"]}, "must not have 'pathsvc__scoring'"),
+    (PathSVC(), {"choose": ["one_se"]}, "must not have 'choose'"),
+    (PathSVC(), [], "param_grid must be a dict or a list of dicts, got \\[\\]"),
+    (PathSVC(gamma="path"), {"coef0": [0.0]}, "must not have gamma='path' in a search"),
+    (PathNuSVR(), {"nu": ["path"]}, "must not have nu='path' in a search"),
 ]
 
 
@@ -233,6 +239,30 @@ def test_bad_input(data, model, grid, message):
         (model if grid is None else PathSearchCV(model, grid)).fit(*data)
     with pytest.raises(ValueError, match="low must be less than high"):
         Between(2.0, 1.0)
+    with pytest.raises(ValueError, match="first must be a whole number from 1, got 0"):
+        Between(1.0, 2.0, first=0)
+
+
+def test_bad_folds(data):
+    """Oracle: the message names what is wrong, as that of the estimator does."""
+    X, y = data
+    for cv, message in ((LeaveOneOut(), "number of folds, a splitter"), ("x", "got 'x'")):
+        with pytest.raises(ValueError, match=message):
+            PathSearchCV(PathSVC(), {"gamma": [1.0]}, cv=cv).fit(X, y)
+    with pytest.raises(ValueError, match="needs groups, got None"):
+        PathSearchCV(PathSVC(), {"gamma": [1.0]}, cv=GroupKFold(3)).fit(X, y)
+    with pytest.raises(ValueError, match="y must have an entry for each row of X, got None"):
+        PathSearchCV(PathSVC(), {"gamma": [1.0]}).fit(X, None)
+    for model in (PathSVC(), PathSearchCV(PathSVC(), {"gamma": [1.0]})):
+        with pytest.raises(ValueError, match="if y are numbers to predict, a regressor"):
+            model.fit(X, np.arange(len(y)))
+
+
+def test_gamma_of_the_grid_counts(data):
+    """Oracle: a search without a gamma of the estimator's own."""
+    grid = {"gamma": [0.1, 1.0]}
+    ours, plain = (PathSearchCV(m, grid, cv=3) for m in (PathSVC(gamma="path"), PathSVC()))
+    assert ours.fit(*data).best_params_ == plain.fit(*data).best_params_
 
 
 # ---------------------------------------------------------------------------- kernel objects

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from chemin.engine._cumulate import cumulated
-from chemin.segments._ends import least_size, positive
+from chemin.segments._ends import least_size, positive, positive_rows
+from sklearn.datasets import make_classification
 
+from chemin import svc_path
 from chemin.segments import Straight
+from chemin.segments.kinds import Told
 from chemin.selection.steps import signs
 
 
@@ -21,6 +24,34 @@ def test_signs_at_both_ends(shape):
     assert zero == bool((f0 == 0).any())
     assert least_size(f0) == np.abs(f0).min(initial=np.inf)
     assert least_size(np.asfortranarray(f0 + 0.5)) == np.abs(f0 + 0.5).min(initial=np.inf)
+    up, least = positive_rows(f0)
+    np.testing.assert_array_equal(up, f0 > 0)
+    np.testing.assert_array_equal(least, np.abs(f0).min(axis=1, initial=np.inf))
+
+
+@pytest.mark.parametrize("points", ["apart", "tied"])
+def test_signs_that_are_told_without_f(points):
+    """Oracle: the same segments by f at their ends."""
+    X, y = make_classification(90, 4, flip_y=0.1, random_state=0)
+    if points == "tied":  # jumps, and labels that only round-off would tell
+        X = X.round()
+    path = svc_path(X[:60], y[:60], gamma=0.3)
+    cross = path.cross(X[60:] + (points == "apart") * 1e-3)
+    blocks = list(path.segments(cross))
+    told = [block for block in blocks if isinstance(block, Told)]
+    assert told and sum(len(block) for block in told) > 0.5 * path.n_events
+    plain = [Straight(block.u0, block.u1, block.f0, block.f1) for block in blocks]
+    for block, other in zip(blocks, plain):
+        for found, expected in zip(block.sides(), other.sides()):
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+    u = float(path.coordinate.to_u(path.start))
+    ours, theirs = (signs(each, u, cross.shape[1]) for each in (blocks, plain))
+    np.testing.assert_array_equal(ours.point, theirs.point)
+    np.testing.assert_allclose(ours.u, theirs.u, rtol=1e-12)
+    values = np.geomspace(path.start, path.stop, 50)[1:-1]
+    f = path.decision_function(X[60:] + (points == "apart") * 1e-3, values)
+    at = ours.steps().error(np.ones(cross.shape[1], np.intp), np.ones(cross.shape[1]))
+    np.testing.assert_allclose(at(path.coordinate.to_u(values)), (f <= 0).sum(axis=0))
 
 
 def test_moves_are_added_up():

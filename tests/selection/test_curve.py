@@ -7,7 +7,8 @@ from sklearn.linear_model import LassoCV, LassoLarsCV, LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
-from chemin import PathLasso, lasso_path, svc_path, svr_path
+from chemin import PathLasso, PathSVR, lasso_path, svc_path, svr_path
+from chemin.datasets import make_sinexp
 from chemin.segments import Coordinate
 from chemin.selection import CrossValidation, Curve, Family
 from chemin.selection.piecewise import Piecewise
@@ -256,6 +257,16 @@ def test_outside_the_range():
         curve.choose("best")
 
 
+@pytest.mark.parametrize("value", ["a", None, [[2.0]], True])
+def test_what_is_no_value(value):
+    """Oracle: the message."""
+    curve = made(steps([1, 10], [1.0]))
+    with pytest.raises(ValueError, match="lambda must be a number or a 1-D array of them"):
+        curve(value)
+    with pytest.raises(ValueError, match="lambda must be a finite number"):
+        curve.falls_below(value)
+
+
 # ---------------------------------------------------------------------- of real paths
 
 
@@ -308,3 +319,13 @@ def test_a_walk_to_zero(diabetes, cancer):
     assert curve(0.0) == curve(1e-12)
     splits = list(StratifiedKFold(3).split(X, y))
     assert curve(0.0) == pytest.approx(losses_on_grid(family, splits, np.zeros(1), True)[0])
+
+
+def test_values_that_are_none():
+    """Oracle: the message names the parameter, and what came."""
+    X, y = make_sinexp(30, 0)
+    curve = PathSVR(gamma=30.0, cv=2, stop=0.1).fit(X, y).curve_
+    for bad in ("a", None, 1j, [1.0, "b"]):
+        with pytest.raises(ValueError, match="lambda must be a number or a 1-D array of them, got"):
+            curve(bad)
+    assert curve([[0.2, 0.3]]).shape == (1, 2) and curve(1) == curve(1.0) and curve(np.inf) > 0

@@ -95,6 +95,7 @@ cdef class Factor(System):
     cdef void _close_gaps(self) noexcept nogil
     cdef bint _invert(self) noexcept nogil
     cdef bint _renew(self) noexcept nogil
+    cdef bint _serves(self) noexcept nogil
     cdef void _fresh(self) noexcept nogil
     cdef void _no_inverse(self) noexcept nogil
     cdef void _move_slot(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil

@@ -107,6 +107,7 @@ cdef class Factor(System):
         if cap <= self.cap:
             return False
         cap = min(max(cap, LEAST, 3 * self.cap // 2), self.N + self.ucap + 2)
+        cap = (cap + 7) // 16 * 16 + 8  # an odd number of cache lines: columns do not evict themselves
         H, owners, slots = np.empty((cap, cap)), np.zeros((7, cap), np.intp), np.zeros((19, cap))
         if old:
             H[:old, :old] = self.H[:old, :old]
@@ -135,16 +136,16 @@ cdef class Factor(System):
 
     # ------------------------------------------------------------------ the state
 
-    def load(self, stair, z, double t, double way, H=None, double spoilt=0.0):
-        """Stand at (stair, z, t); H is the inverse of G_FF in the order of np.flatnonzero, and what
-        small pivots have left in it.
+    def load(self, stair, z, double t, double way, H=None, slots=None, double spoilt=0.0):
+        """Stand at (stair, z, t); H is the inverse of G_FF, its rows the variables `slots`, or the
+        free ones in their order, and `spoilt` what small pivots have left in it.
 
         Without it the inverse is computed; 0 if there is none: then no z moves, and verification
         fails.
         """
         cdef Py_ssize_t s
         self.stair = np.array(stair, dtype=np.intp)
-        free = np.flatnonzero(np.asarray(stair) % 2 == 0)
+        free = np.flatnonzero(np.asarray(stair) % 2 == 0) if slots is None else slots
         self.ns = self.n_line = 0
         self.reserve(len(free) + self.ucap // 2 + 2)
         self.slot_of = np.full(self.N, -1, dtype=np.intp)
@@ -158,25 +159,21 @@ cdef class Factor(System):
         self.era += 1
         if H is None:
             self._invert_once()
+            return
+        if len(H) > self.cap:  # that of another walk, with room of its own
+            self.reserve(len(H))
+        if len(H) == self.cap:
+            self.H = H
         else:
-            np.asarray(self.H)[: self.ns, : self.ns] = H
-            symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
+            np.asarray(self.H)[: self.ns, : self.ns] = H[: self.ns, : self.ns]
+        symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
 
-    def inverse(self):
-        """The inverse for `load`, between blocks, its lower half; None if it is worn."""
-        cdef:
-            Py_ssize_t i, j, a, b
-            const Py_ssize_t[::1] order
-            double[:, ::1] out
-        if not self.spoilt <= self.worn:
-            return None
-        order, out = self.free.argsort(), np.empty((self.ns, self.ns))
-        for i in range(self.ns):
-            a = order[i]
-            for j in range(i + 1):
-                b = order[j]
-                out[i, j] = self.H[max(a, b), min(a, b)]
-        return np.asarray(out), self.spoilt
+    def lend(self):
+        """The inverse for `load`, between blocks; None if it is worn.
+
+        It is not copied: this walk can go on only after it has loaded one itself.
+        """
+        return (np.asarray(self.H), self.free, self.spoilt) if self.spoilt <= self.worn else None
 
     def _invert_once(self):
         """H from the data, where no block is under way; G_FF is not kept."""
@@ -648,7 +645,7 @@ cdef class Factor(System):
     # ------------------------------------------------------------------ careful blocks
 
     def prepare(self):
-        """A block begins; a wary one with G_FF and a fresh inverse."""
+        """A block begins; a wary one with G_FF, and a fresh inverse if the present one is poor."""
         self.held = self.fresh = False
         self.wary = self.wary_from_the_start or self.renewed or self.spoilt > self.worn
         self.renewed = False
@@ -658,7 +655,21 @@ cdef class Factor(System):
         self._room_to_invert()
         with nogil:
             self._hold()
-            self._fresh()
+            if self.careful or not self._serves():
+                self._fresh()
+
+    cdef bint _serves(self) noexcept nogil:
+        """Whether one refinement is enough for a solve with the present inverse; z' is solved for.
+
+        An inverse costs as much as some hundred refinements.
+        """
+        if not self.spoilt <= self.worn:
+            return False
+        memset(&self.zd[0], 0, self.ns * sizeof(double))
+        self._add_inverse(&self.b[0], &self.zd[0])
+        self._refine(&self.b[0], &self.zd[0])
+        self.spoilt = max(self.spoilt, self.wrong)
+        return self.wrong <= self.worn
 
     def _room_to_invert(self):
         if self.square is None or self.square.shape[0] != self.cap:

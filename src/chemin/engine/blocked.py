@@ -90,7 +90,7 @@ class BlockWalker:
         self.length, self.watching = self.most, self.least
         self.careful, self.afresh = 0, False  # blocks to be careful for, with inverses in between
         self.caution = CAUTION
-        self.inverse: tuple[Floats, float] | None = None  # that of another walk which stands here
+        self.inverse: tuple[Floats, Ints, float] | None = None  # lent by another walk that is here
         self.edge: Floats | None = None
         self.mends = False  # whether it walks drift of another walk away
         self.dim = 0.0  # then: the dimness where it does
@@ -317,7 +317,7 @@ class BlockWalker:
         system = self.system.frozen(self.t, drift)
         mender = BlockWalker(system, self.stair, self.z, 1.0, Recorder(), self.rng)
         self.mended, mender.mended, mender.helper = self.t, mender.t, self.helper
-        mender.mends, mender.inverse = True, self.core.inverse()
+        mender.mends, mender.inverse = True, self.core.lend()
         mender.dim = max(self.dim, self.system.dimness(self.core.tolerance, self.t))
         try:
             mender.walk(tol.EPS)
@@ -332,7 +332,7 @@ class BlockWalker:
                 self.passed += 1
         self.stair, self.z = mender.stair, mender.z
         if np.array_equal(mender.core.stairs, mender.stair):  # not where the reference has arrived
-            self.inverse = mender.core.inverse()
+            self.inverse = mender.core.lend()
         self.enter(way)
         return True
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from threading import Lock
 from typing import Any
 
 import numpy as np
-from threadpoolctl import OpenBLASController, ThreadpoolController
 
+from .._threads import ONE_THREAD
 from ..kernels import Ridged
 from ..problems.base import Start
 from ..problems.staircase import Floats, Ints, StaircaseSystem
@@ -136,53 +135,6 @@ def off(system: StaircaseSystem, stair: Ints, z: Floats, t: float) -> tuple[Floa
     ):
         return z, h, np.zeros_like(drift)
     return z, h, drift
-
-
-class _OneThread:
-    """BLAS at one thread while any walk is under way, in whatever threads walks are made.
-
-    The limit is the process's, not a thread's: the first walk sets it, the last one restores it.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._walks = Lock(), 0
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._walks == 0 and set(before := _threads()) != {1}:
-                self._limit = _blas().limit(limits=1, user_api="blas")
-                if _threads() == before:  # another thread has the say
-                    self._limit = None
-            self._walks += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._walks -= 1
-            if self._walks == 0 and self._limit is not None:
-                _release()
-                self._limit.restore_original_limits()
-                self._limit = None
-                _release()
-
-
-def _threads() -> list[int]:
-    libraries = _blas().lib_controllers
-    return [library.num_threads for library in libraries if library.user_api == "blas"]
-
-
-def _release() -> None:
-    """threadpoolctl from 3.8 on lets one thread alone set the limits: give them to any other."""
-    if hasattr(OpenBLASController, "clear_controlling_thread"):
-        OpenBLASController.clear_controlling_thread(force=True)
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-ONE_THREAD = _OneThread()
 
 
 @contextmanager

@@ -230,7 +230,8 @@ class Recorder:
         if not (coupling.semidefinite and i < coupling.n_rows and system.boxed[i]):
             return False
         far = max(abs(t0), abs(t1))
-        moved = (length if abs(t0 - t1) <= TIED * far else far) * abs(float(self.rate[self.entries]))
+        way = length if abs(t0 - t1) <= TIED * far else far
+        moved = way * abs(float(self.rate[self.entries]))
         seen = float(coupling.root[i]) ** 2 * moved > NOTHING * system.pull(far)
         return seen and moved > NOTHING * min(1.0, system.pull(t0))
 
@@ -407,6 +408,7 @@ class Trace:
         events = recorder.events
         still = np.zeros_like(z_start)
         known = tuple(recorder.states)
+        z_start = _at_their_pins(z_start, moves, events, stairs)
         whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
         if not trim or len(moves) == 0 or recorder.system is None:
             return whole
@@ -845,3 +847,16 @@ class Image:
         """z'phi as a function of the parts of the k-th move: shape (parts, columns)."""
         change = self.moves.inside(self.block.start + k, self.phi)
         return lambda parts: self.ends[k] + change(parts)
+
+
+def _at_their_pins(z: Floats, moves: Moves, events: NDArray[Any], stairs: Staircases) -> Floats:
+    """z at the start, without the round-off of variables that come to pins before any move.
+
+    Beside a model that has just begun a coefficient of 1e-16 is not nothing.
+    """
+    first = events[(events["move"] == 0) & (events["to"] % 2 == 1)]
+    if len(first) == 0 or len(moves) == 0:
+        return z
+    z, k, to = z.copy(), first["variable"], first["to"].astype(np.intp)
+    z[k] = stairs.value[k, to] + moves.t0[0] * stairs.slope[k, to]
+    return z

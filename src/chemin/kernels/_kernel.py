@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from chemin._checks import Array, check_matrix, check_memory, check_points
+from chemin._threads import threads_for
 from chemin.kernels._blocks import (
     Writer,
     distinct_rows,
@@ -274,7 +275,8 @@ class BlockKernel(Kernel):
         rows, inverse = distinct_rows(X)
         out, distinct = np.empty((n, n)), rows.shape[0]
         corner = out[:distinct, :distinct]
-        with np.errstate(over="ignore", invalid="ignore"):  # found in each block, as an error
+        one = threads_for(distinct, *rows.shape)
+        with one, np.errstate(over="ignore", invalid="ignore"):  # found in each block, as an error
             fill_symmetric(corner, self._writer(rows, rows))
         known = self._self_similarity(rows)
         if known is not None:
@@ -288,7 +290,7 @@ class BlockKernel(Kernel):
         rows, inverse, place = told_apart(X)
         out = np.empty((X_new.shape[0], X.shape[0]))
         corner = out[: rows_new.shape[0], : rows.shape[0]]
-        with np.errstate(over="ignore", invalid="ignore"):
+        with threads_for(len(corner), *rows.shape), np.errstate(over="ignore", invalid="ignore"):
             fill(corner, self._writer(rows_new, rows))
         known = self._self_similarity(rows)
         if known is not None:

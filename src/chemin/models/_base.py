@@ -19,7 +19,7 @@ from ..selection import Criterion, CrossValidation, Curve, Family
 from ._points import checked_points
 
 CHOICES = ("min", "one_se", "sparsest")
-PRIVATE = ("_data", "_kernel")  # what is learned besides attributes that end in _
+PRIVATE = ("_data", "_kernel", "_probabilities")  # what is learned besides attributes that end in _
 
 
 class PathEstimator(BaseEstimator):
@@ -50,17 +50,22 @@ class PathEstimator(BaseEstimator):
 
     def _family_of(self, X: Any, y: Any, sample_weight: Any) -> Family:
         """The family of a search: checked, and without an end where no stop is given."""
-        family = self._family(*self._checked(X, y), sample_weight)
+        return self._named_family(*self._checked(X, y), sample_weight)
+
+    def _named_family(self, X: Any, y: Any, sample_weight: Any) -> Family:
+        """The paths to choose from, with the names of the columns."""
+        family = self._family(X, y, sample_weight)
         family.walk_on = self.stop is None
+        if hasattr(self, "feature_names_in_"):
+            family.names = tuple(map(str, self.feature_names_in_))
         return family
 
-    def _choose(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def _choose(self, X: Any, y: Any, sample_weight: Any, criterion: Criterion) -> None:
         """Walk all paths, choose the value, and learn the model there."""
         if not is_word(self.choose, CHOICES):
             raise ValueError(f"choose must be one of {', '.join(CHOICES)}, got {self.choose!r}")
-        family = self._family(X, y, sample_weight)
-        family.walk_on = self.stop is None
-        self._adopt(family, self._criterion(groups)(family))
+        family = self._named_family(X, y, sample_weight)
+        self._adopt(family, criterion(family))
 
     def _adopt(self, family: Family, curve: Curve) -> None:
         """Choose the value on a curve, and learn the model there."""

@@ -20,7 +20,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..engine.follow import ONE_THREAD, phase_one
+from .._threads import ONE_THREAD
+from ..engine.follow import phase_one
 from ..engine.reasons import WalkEnd
 from ..kernels import DenseGram
 from ..problems import PROBLEMS, Columns, Problem

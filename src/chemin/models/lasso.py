@@ -47,7 +47,7 @@ class LinearPathEstimator(RegressorMixin, PathEstimator):
             For splitters that keep groups together.
         """
         with self._whole_or_nothing():
-            self._choose(*self._checked(X, y), sample_weight, groups)
+            self._choose(*self._checked(X, y), sample_weight, self._criterion(groups))
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:

@@ -68,6 +68,8 @@ def margins(model: Any, X: ArrayLike, y: ArrayLike) -> Margins:
     >>> round(margins(model, [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).of_separator, 3)
     1.0
     """
+    if isinstance(model, type) or not hasattr(model, "decision_function"):
+        raise ValueError(f"model must be a fitted classifier of two classes, got {model!r:.60}.")
     f = np.asarray(model.decision_function(X), dtype=np.float64)
     if f.ndim != 1:
         raise ValueError(
@@ -83,7 +85,7 @@ def _signs(model: Any, y: ArrayLike, n: int) -> Floats:
     labels = np.asarray(y)
     unknown = np.setdiff1d(labels, model.classes_)
     if labels.shape != (n,) or len(unknown):
-        what = f"the label {unknown[0]!r}" if len(unknown) else f"shape {labels.shape}"
+        what = f"the label {unknown[:1].tolist()[0]!r}" if len(unknown) else f"shape {labels.shape}"
         raise ValueError(f"y must be {n} labels among {model.classes_.tolist()}, got {what}.")
     return np.where(labels == model.classes_[1], 1.0, -1.0)
 

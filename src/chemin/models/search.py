@@ -21,12 +21,16 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_folds, check_positive, check_weights
 from ..kernels import RBF, Distances, make_kernel
 from ..selection import Criterion, CrossValidation, Family
+from ..selection.criteria import check_whole, checked_cv, why_no_folds
 from ..selection.race import Candidate, Fold
+from ..selection.surface import OTHER
 from ._base import PathEstimator
 
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 # What grids of other tools hold, and a path needs no list of.
 OF_THE_PATH = ("C", "alpha", "lambda_")
+# What the search has in place of the estimator's own.
+OF_THE_SEARCH = ("cv", "scoring", "choose")
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Between:
         low, high = check_positive(self.low, "low"), check_positive(self.high, "high")
         if not low < high:
             raise ValueError(f"low must be less than high, got {low:g} and {high:g}")
+        check_whole(self.first, "first", 1)
+        check_whole(self.then, "then", 0)
 
     def values(self) -> NDArray[np.float64]:
         """The first values, those in the middle first: good ones early make the race short."""
@@ -161,10 +167,11 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
         groups : array-like of shape (n,) or None
             For splitters that keep groups together.
         """
+        if np.ndim(y) == 0:
+            raise ValueError(f"y must have an entry for each row of X, got {y!r:.60}")
         data = _Data(X, np.asarray(y), sample_weight)
-        check_folds(self.cv, len(data.y))
-        splitter = check_cv(self.cv, data.y, classifier=is_classifier(self.estimator))
-        splits = [tuple(map(np.asarray, pair)) for pair in splitter.split(X, data.y, groups)]
+        _parts(self.estimator)
+        splits = self._splits(data, groups)
         state = _State(self, data, splits)
         name, between = self._continuous()
         for params in self._candidates():
@@ -177,15 +184,41 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
         self._finish(state)
         return self
 
+    def _splits(self, data: _Data, groups: Any) -> list[Any]:
+        """The folds: of all candidates the same."""
+        if isinstance(self.cv, Criterion):
+            raise ValueError(
+                "cv must be a number of folds, a splitter or a list of (train, test), got "
+                f"{self.cv!r:.60}"
+            )
+        check_folds(self.cv, len(data.y))
+        splitter = check_cv(checked_cv(self.cv), data.y, classifier=is_classifier(self.estimator))
+        try:
+            pairs = list(splitter.split(data.X, data.y, groups))
+        except ValueError as error:
+            why = why_no_folds(self.cv, data.y, groups, str(error))
+            if why:
+                raise ValueError(why) from error
+            raise
+        return [tuple(map(np.asarray, pair)) for pair in pairs]
+
     def _grids(self) -> list[Any]:
         """The grids, as a list of dicts."""
         grid = self.param_grid
         grids = (
             list(grid) if isinstance(grid, Iterable) and not isinstance(grid, Mapping) else [grid]
         )
-        if not all(isinstance(one, Mapping) for one in grids):
+        if not grids or not all(isinstance(one, Mapping) for one in grids):
             raise ValueError(f"param_grid must be a dict or a list of dicts, got {grid!r:.60}")
         known = self.estimator.get_params()
+        prefix = f"{self.estimator.steps[-1][0]}__" if isinstance(self.estimator, Pipeline) else ""
+        for name in {name for one in grids for name in one}:
+            own = name.removeprefix(prefix)
+            if own in OF_THE_SEARCH and name == prefix + own:
+                raise ValueError(
+                    f"param_grid must not have {name!r}: the {own} of the search counts for all "
+                    f"candidates, PathSearchCV(..., {own}=...)"
+                )
         for name in {name for one in grids for name in one} - set(known):
             if name.split("__")[-1] in OF_THE_PATH:
                 raise ValueError(
@@ -209,6 +242,7 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
             {k: v.values() if isinstance(v, Between) else v for k, v in grid.items()}
             for grid in self._grids()
         ]
+        check_whole(self.n_iter, "n_iter", 1)
         if any(hasattr(v, "rvs") for grid in listed for v in grid.values()):
             return iter(ParameterSampler(listed, self.n_iter, random_state=self.random_state))
         return iter(ParameterGrid(listed))
@@ -222,6 +256,8 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.best_estimator_ = best.model
         _, final = _parts(best.model)
         final._adopt(best.family, best.curve)
+        if getattr(final, "probability", None) is not None:
+            final._calibrate(best.family, CrossValidation(cv=state.splits))
         self.best_value_ = float(final.lambda_)
         self.best_score_ = float(final.curve_.score(final.lambda_))
         self.curves_ = [candidate.curve for candidate in state.tried]
@@ -304,6 +340,11 @@ class _State:
         """Walk a candidate's folds, as long as it can still be the best."""
         model = self.with_params(params)
         steps, final = _parts(model)
+        for name in ("gamma", *OTHER.values()):
+            if isinstance(value := getattr(final, name, None), str) and value == "path":
+                raise ValueError(
+                    f"estimator must not have {name}='path' in a search: give {name} in param_grid"
+                )
         if getattr(final, "joint", True) is False:
             raise ValueError("estimator must have joint=True for a search, got joint=False")
         if steps is None:

@@ -18,7 +18,7 @@ from .._checks import (
     check_weights,
     is_word,
 )
-from ..engine import ONE_THREAD
+from .._threads import ONE_THREAD
 from ._least_squares import LeastSquares, f_test
 from ._points import checked_points
 from ._sweep import Sweep

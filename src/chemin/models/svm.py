@@ -15,16 +15,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_target, is_word
+from .._threads import threads_for
 from ..kernels import Kernel, Linear, parts_of
 from ..path import Path, Solution, combined
 from ..segments import Terms
-from ..selection import Family
+from ..selection import Criterion, Family
 from ..selection.classes import CODINGS
 from ..selection.several import ClassFamily, Paths
 from ..selection.surface import OTHER, Surface, ends_of, first_values
 from ._base import PathEstimator
 from ._labels import numbered
-from ._probability import METHODS, calibrated
+from ._probability import METHODS, Calibrated
 
 Floats = NDArray[np.float64]
 
@@ -109,9 +110,10 @@ class _PathMachine(PathEstimator):
         """f of each problem, one column each."""
         points = self._inputs(X)
         parts = parts_of(points.shape[0], len(self.support_))
-        if len(parts) == 1:
-            return self._part_of_f(points)
-        return np.vstack([self._part_of_f(points[some]) for some in parts])
+        with threads_for(points.shape[0], *self.dual_coef_.shape):
+            if len(parts) == 1:
+                return self._part_of_f(points)
+            return np.vstack([self._part_of_f(points[some]) for some in parts])
 
     def _part_of_f(self, points: Any) -> Floats:
         if self._precomputed:
@@ -216,8 +218,9 @@ class PathSVC(ClassifierMixin, _PathMachine):
     decision_function_shape : "ovr" or "ovo"
         As in sklearn.svm.SVC; see `decision_function`.
     probability : "sigmoid", "isotonic" or None
-        How `predict_proba` makes probabilities of f: from f of the folds' models at the chosen
-        lambda, on rows that they have not seen. None: there is no `predict_proba`.
+        How `predict_proba` makes probabilities of f: by a function fitted to f of the folds' models
+        at the chosen lambda, on rows that they have not seen; of new points it gives the mean over
+        these models. None: there is no `predict_proba`.
     cv : int, splitter, list of (train, test), or Criterion
         Folds as in scikit-learn, or one of the criteria of `chemin.selection`, which then brings
         its own scoring and n_jobs.
@@ -343,13 +346,18 @@ class PathSVC(ClassifierMixin, _PathMachine):
                 return self._search(X, y, sample_weight, groups)
             points, labels = self._checked(X, y)
             choose = self._choose_each if self._several and not self.joint else self._choose
-            choose(points, labels, sample_weight, groups)
+            criterion = self._criterion(groups)
+            choose(points, labels, sample_weight, criterion)
             if self.probability is not None:
-                family = self._family(points, labels, sample_weight)
-                self.calibrators_ = calibrated(
-                    self.probability, family, self._criterion(groups), self.lambda_
-                )
+                self._calibrate(self._family(points, labels, sample_weight), criterion)
         return self
+
+    def _calibrate(self, family: Family, criterion: Criterion) -> None:
+        """Fit what `predict_proba` needs, where it was asked for."""
+        if self.probability is not None:
+            value = self.lambda_
+            self._probabilities = Calibrated.fitted(self.probability, family, criterion, value)
+            self.calibrators_ = self._probabilities.functions
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         self._check_shapes()
@@ -371,11 +379,12 @@ class PathSVC(ClassifierMixin, _PathMachine):
     def _learn(self, family: Family, solution: Any) -> None:
         self._keep(family, solution if self._several else [solution])
 
-    def _choose_each(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def _choose_each(self, X: Any, y: Any, sample_weight: Any, criterion: Criterion) -> None:
         """Choose a value for each problem by itself, and learn the models there."""
-        family = self._family(X, y, sample_weight)
+        family = self._named_family(X, y, sample_weight)
+        family.walk_on = False
         assert isinstance(family, ClassFamily)
-        criterion, problems = self._criterion(groups), range(len(family.coding))
+        problems = range(len(family.coding))
         family.prepare()
         self.curves_ = [criterion(family.of_problem(k)) for k in problems]
         self.path_ = Paths([curve.path for curve in self.curves_], self.classes_, family.coding)
@@ -406,13 +415,13 @@ class PathSVC(ClassifierMixin, _PathMachine):
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Probabilities of the classes, one column each.
 
-        A sigmoid or an isotonic function of f, fitted on rows that the folds' models have not seen.
-        It need not be 1/2 where f = 0: near there the largest probability may belong to another
-        class than the label of `predict`, as in sklearn.svm.SVC. Of several classes those of the
-        pairs are coupled (Wu, Lin and Weng), or, one against rest, divided by their sum.
+        The mean over the folds' models at the chosen lambda, each by one sigmoid or isotonic
+        function of its f, which was fitted on rows that these models have not seen. It need not be
+        1/2 where f of the model on all rows is 0: near there the largest probability may belong to
+        another class than the label of `predict`, as in sklearn.svm.SVC. Of several classes those
+        of the pairs are coupled (Wu, Lin and Weng), or, one against rest, divided by their sum.
         """
-        f = self._f(X)
-        p = np.column_stack([one(column) for one, column in zip(self.calibrators_, f.T)])
+        p = self._probabilities(self._inputs(X))
         if self._several:
             return self.path_.coding.probabilities(p)
         return np.column_stack([1.0 - p[:, 0], p[:, 0]])
@@ -463,7 +472,7 @@ class _PathRegressor(RegressorMixin, _PathMachine):
                 return self._on_plane(X, y, sample_weight, groups)
             if _is_path(self.gamma):
                 return self._search(X, y, sample_weight, groups)
-            self._choose(*self._checked(X, y), sample_weight, groups)
+            self._choose(*self._checked(X, y), sample_weight, self._criterion(groups))
         return self
 
     @property

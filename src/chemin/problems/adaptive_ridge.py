@@ -22,7 +22,7 @@ from ..certificate import TINY, Certificate
 from ..kernels import Gram
 from .base import Columns
 from .lasso import Lasso
-from .machine import DUST
+from .machine import TOLD
 from .staircase import Floats, Ints, Mask
 
 
@@ -57,7 +57,7 @@ class AdaptiveRidge(Lasso):
     def _dust(self, z: Floats, coef: Floats) -> Mask:
         """By their part of |b|_1, too: that of a short column may be most of it."""
         size = self.price[:, None] * np.abs(coef)
-        return np.asarray(super()._dust(z, coef) & (size <= DUST * size.max(axis=0)))
+        return np.asarray(super()._dust(z, coef) & (size <= TOLD * size.max(axis=0)))
 
     def columns(self, z: Floats, t: Floats, without: Ints | None = None) -> Columns:
         c, mu = super().columns(z, t), t * self.unit

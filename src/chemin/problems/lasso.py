@@ -20,7 +20,7 @@ import numpy as np
 from ..certificate import EPS, FLOORS, TINY, Certificate, relative
 from ..kernels import Coupling, DenseGram, Gram, LowRankGram
 from .base import Columns, Problem, Reading, Start
-from .machine import DUST
+from .machine import TOLD
 from .staircase import Floats, Ints, Mask, Staircases, StaircaseSystem
 
 ZERO = 3  # column of the staircase table: the pin at 0
@@ -187,9 +187,12 @@ class Lasso(Problem):
         return Columns(lam, coef, b, np.array([b, b]), coef, lam)
 
     def _dust(self, z: Floats, coef: Floats) -> Mask:
-        """Which coefficients are what round-off leaves of zeros: by how far they move f."""
+        """Which coefficients are what round-off leaves of zeros: by how far they move f.
+
+        Others make a gap by it, and where the fit is nearly perfect the gap is seen.
+        """
         size = np.abs(z)
-        return np.asarray(size <= DUST * size.max(axis=0))
+        return np.asarray(size <= TOLD * size.max(axis=0))
 
     @cached_property
     def reading(self) -> Reading:

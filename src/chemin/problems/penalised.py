@@ -241,11 +241,9 @@ class Penalised(Problem):
         (m, p), (first, second) = self.A.shape, self._values(t)
         coef = self._swept(z[:p] * (self.pull / second), second) / self.scale[:, None]
         low, high = (0.0 - self.column * g for g in (self.loss.slopes[-1], self.loss.slopes[0]))
-        # Multipliers vanish with lambda1, and the model does not: none is too small to count. What
-        # large coefficients make of one in the gap is their product.
-        large = np.abs(coef * self.scale[:, None]).max(axis=0, initial=1.0)
-        part, none = np.maximum(DUST / large, TOLD), np.zeros(len(t))
-        alpha = swept(z[p : p + m] * self.w_unit, none, self.column, low, high, part)
+        # Multipliers vanish with lambda1, and the model does not: none is too small to count.
+        none = np.zeros(len(t))
+        alpha = swept(z[p : p + m] * self.w_unit, none, self.column, low, high, TOLD)
         b = z[p + m] * (self.pull / second) if self.rows.terms else np.zeros(len(t))
         interval = np.tile(b, (2, 1))
         self._right_signs(coef, alpha, first, second)

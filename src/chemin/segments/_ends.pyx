@@ -80,3 +80,31 @@ def positive(const double[:, :] f0, const double[:, :] f1):
                     found[k] = j * m + i
                     k += 1
     return np.asarray(first).view(bool), np.asarray(last).view(bool), np.asarray(found), bool(zero)
+
+
+def positive_rows(const double[:, :] f):
+    """Whether each f > 0, and the smallest |f| of every row: with one reading."""
+    cdef:
+        Py_ssize_t j, i, n = f.shape[0], m = f.shape[1]
+        double a, b, c, d
+        const double *x
+        unsigned char[:, ::1] up = np.empty((n, m), np.uint8)
+        unsigned char *to
+        double[::1] least = np.full(n, INFINITY)
+    if n and m:
+        f = by_rows(f)
+        with nogil:
+            for j in range(n):
+                x, to, i = &f[j, 0], &up[j, 0], 0
+                a = b = c = d = INFINITY
+                while i + 4 <= m:
+                    a, b = smaller(fabs(x[i]), a), smaller(fabs(x[i + 1]), b)
+                    c, d = smaller(fabs(x[i + 2]), c), smaller(fabs(x[i + 3]), d)
+                    i += 4
+                while i < m:
+                    a = smaller(fabs(x[i]), a)
+                    i += 1
+                for i in range(m):
+                    to[i] = x[i] > 0.0
+                least[j] = smaller(smaller(a, b), smaller(c, d))
+    return np.asarray(up).view(bool), np.asarray(least)

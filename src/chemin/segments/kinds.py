@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -284,6 +285,45 @@ class Straight(Segments):
             u0, u1, f0, f1 = self.u(j, s0), self.u(j, s1), self.at(j, s0), self.at(j, s1)
         bend = np.zeros((len(u0), 0)) if square is None else ((f1 - f0) ** 2 @ square)[:, None]
         return Parts(u0, u1, loss(f0), loss(f1), bend)
+
+
+class Told(Straight):
+    """Straight segments one after the other, u growing, whose sides of 0 are known.
+
+    f = g u, which is worked out where it is asked for: on most segments its side is all that is.
+    """
+
+    g: Floats  # (k + 1, m), at the ends of k segments
+    ends: Floats  # (k + 1,) their u
+    up: Bools  # (k + 1, m) whether f > 0
+    some: Any  # those of the segments that count
+
+    def __init__(self, g: Floats, u: Floats, up: Bools, some: Bools) -> None:
+        known = {"g": g, "ends": u, "up": up, "some": slice(None) if some.all() else some}
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "u0", u[:-1][self.some])
+        object.__setattr__(self, "u1", u[1:][self.some])
+
+    @cached_property
+    def f0(self) -> Floats:
+        return self.g[:-1][self.some] * self.u0[:, None]
+
+    @cached_property
+    def f1(self) -> Floats:
+        return self.g[1:][self.some] * self.u1[:, None]
+
+    def sides(self) -> Sides:
+        first, last = self.up[:-1][self.some], self.up[1:][self.some]
+        j, i = np.divmod(np.flatnonzero(first != last), first.shape[1])
+        row = np.arange(len(self.ends) - 1)[self.some][j]
+        f0, f1 = (self.g[k, i] * self.ends[k] for k in (row, row + 1))
+        u = self.u(j, f0 / (f0 - f1))
+        return Sides(self.u0, self.u1, first, last, j, i, u, False)
+
+    def vanishes(self, j: Ints) -> Bools:
+        """Nowhere: f is told from 0."""
+        return np.zeros(self.up.shape[1], bool)
 
 
 @dataclass(frozen=True)

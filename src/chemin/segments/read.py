@@ -29,7 +29,8 @@ from ..problems import Problem
 from ..problems.base import Columns
 from ..problems.machine import AT_PIN
 from ..problems.staircase import Floats, Ints
-from .kinds import Coordinate, Curved, Projective, Segments, Straight
+from ._ends import positive_rows
+from .kinds import Coordinate, Curved, Projective, Segments, Straight, Told
 from .rounded import Terms
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
@@ -208,8 +209,9 @@ class _Reader:
     def top(self) -> Straight:
         """From infinity down to the start: multipliers stand still."""
         trace = self.trace
-        rate = trace.way * (trace.before @ self.phi) / self.problem.unit
-        f0, f1 = rate + self.reading.shift, self.read(trace.z_start @ self.phi, trace.t0[:1])[0]
+        before, start = np.array([trace.before, trace.z_start]) @ self.phi  # one reading of phi
+        rate = trace.way * before / self.problem.unit
+        f0, f1 = rate + self.reading.shift, self.read(start, trace.t0[:1])[0]
         z_sum = float(self.size @ np.abs(trace.z_start))
         inner = self.above
         if inner is not None and np.all(inner.interval[0] < inner.interval[1]):
@@ -247,6 +249,10 @@ class _Reader:
         """All moves of a block but those with an open interval, whose f at both ends is kept."""
         t0, t1 = self.trace.t0[image.block], self.trace.t1[image.block]
         keep = (t0 != t1) & ~self.is_open[image.block]
+        told = self._told(image, np.append(t0[:1], t1), keep)
+        if told is not None:
+            yield told
+            return
         f, end = self._ends(image, t0, t1)
         if self.straight or self.bend is not None:
             u0, u1 = self.scale(t0[keep]), self.scale(end[keep])
@@ -263,6 +269,24 @@ class _Reader:
         elif keep.any():
             yield self._curved(image, np.flatnonzero(keep), t0, t1)
         self.at_ends += [f[k : k + 2].copy() for k in np.flatnonzero(self.is_open[image.block])]
+
+    def _told(self, image: Image, t: Floats, keep: Any) -> Told | None:
+        """A block of straight moves on which the sign of f counts, where round-off plays no part:
+        signs are read off z'phi as it is.
+        """
+        plain = self.straight and self.reading.inverse and not self.reading.shift
+        if not (plain and self.terms.roundings and t[-1] > self.rest and t[-1] < t[0]):
+            return None
+        u, g = self.scale(t), image.ends[:, :-1]
+        up, least = positive_rows(g)
+        if not self.terms.told(
+            float((least * u).min()), self._coef_sum(self._most(image), u.max()), self.largest
+        ):
+            return None
+        if self.is_open[image.block].any():
+            f = self.read(image.ends, t)
+            self.at_ends += [f[k : k + 2] for k in np.flatnonzero(self.is_open[image.block])]
+        return Told(g, u, up, keep)
 
     def _sums(self, image: Image) -> Floats:
         """The sum of |factor z| before, between and after the moves of a block."""

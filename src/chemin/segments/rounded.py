@@ -61,10 +61,12 @@ class Terms:
         """Whether all of f is told from 0 for sure: no f is as small as what the largest coef_sum
         would ask for.
         """
-        if not f.size:
-            return True
+        return not f.size or self.told(least_size(np.atleast_2d(f)), coef_sum, largest)
+
+    def told(self, least: float, coef_sum: ArrayLike, largest: ArrayLike) -> bool:
+        """Whether f is told from 0 for sure, by the smallest |f|."""
         most = self.roundings * EPS * np.max(self._size(np.max(coef_sum), np.max(largest)))
-        return bool(least_size(np.atleast_2d(f)) > most)
+        return bool(least > most)
 
     def noise(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
         """What one evaluation of f is off by."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -172,7 +172,8 @@ class CrossValidation(Criterion):
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(scoring=scoring, n_jobs=n_jobs)
-        self.cv, self.groups = cv, groups
+        # An iterator of pairs gives them once, and they are asked for again.
+        self.cv, self.groups = list(cv) if isinstance(cv, Iterator) else cv, groups
 
     def with_groups(self, groups: ArrayLike) -> Criterion:
         if self.groups is not None:
@@ -202,15 +203,14 @@ class CrossValidation(Criterion):
         rows = np.arange(len(family)) if listed else family.used
         y = _classes_or_numbers(family)[rows]
         check_folds(self.cv, len(rows))
-        splitter = check_cv(_checked_cv(self.cv), y, classifier=family.classifier)
+        splitter = check_cv(checked_cv(self.cv), y, classifier=family.classifier)
         groups = None if self.groups is None else _check_groups(self.groups, family)[rows]
         try:
             pairs = list(splitter.split(family.X[rows], y, groups))
         except ValueError as error:
-            if groups is None and "groups" in str(error):
-                raise ValueError(
-                    f"cv={self.cv!r} needs groups, got None: pass groups=, one entry for each row"
-                ) from error
+            why = why_no_folds(self.cv, y, groups, str(error))
+            if why:
+                raise ValueError(why) from error
             raise
         return [(rows[_rows(train)], rows[_rows(test)]) for train, test in pairs]
 
@@ -822,7 +822,21 @@ def check_whole(value: Any, name: str, least: int) -> None:
         raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
 
 
-def _checked_cv(cv: Any) -> Any:
+def why_no_folds(cv: Any, y: NDArray[Any], groups: Any, error: str) -> str:
+    """What is missing where a splitter fails; nothing where its own message says it."""
+    if groups is None and "groups" in error:
+        return f"cv={cv!r} needs groups, got None: pass groups=, one entry for each row"
+    if "members in each class" in error:
+        sizes = np.unique(y, return_counts=True)[1]
+        return (
+            f"cv={cv!r}: {error.rstrip('.')}: y has {len(sizes)} classes in {len(y)} rows, none of "
+            f"more than {sizes.max()}: take fewer folds, or, if y are numbers to predict, a "
+            "regressor such as PathSVR"
+        )
+    return ""
+
+
+def checked_cv(cv: Any) -> Any:
     """Folds, a splitter or pairs of rows as they are; an iterator of pairs as a list."""
     splitter = hasattr(cv, "split") and not isinstance(cv, (str, bytes))
     if cv is None or isinstance(cv, Integral) or splitter:

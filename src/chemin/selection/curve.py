@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import check_positive
+from .._checks import check_number, check_positive, check_values
 from ..path import Path
 from .piecewise import Floats, Piecewise, total
 
@@ -111,7 +111,9 @@ class Curve:
     # ------------------------------------------------------------------ evaluation
 
     def _checked(self, values: ArrayLike) -> Floats:
-        v = np.asarray(values, dtype=float)
+        shape = np.shape(values)
+        flat = np.ravel(values) if len(shape) > 1 else values
+        v = check_values(flat, self.parameter, finite=False).reshape(shape)
         low, high = self.range
         if self._closed:
             high = np.inf
@@ -287,6 +289,7 @@ class Curve:
         By `rise` standard errors at least, somewhere between the end and the minimum. A loss of 0
         cannot become smaller.
         """
+        factor, rise = check_number(factor, "factor"), check_number(rise, "rise")
         if self.exact and self.minimum <= 0:
             return True
         low = self.interval[0]
@@ -299,6 +302,7 @@ class Curve:
 
     def falls_below(self, value: float) -> bool:
         """Whether the minimum is met nowhere from a value on, and is not 0."""
+        value = check_number(value, self.parameter)
         if self.exact and self.minimum <= 0:
             return False
         loss, u = self._pieces
@@ -424,8 +428,8 @@ class Curve:
 
     def n_coefficients(self, values: ArrayLike) -> NDArray[np.intp]:
         """How many coefficients of the model on all rows are not zero."""
-        v = np.atleast_1d(np.asarray(values, dtype=float))
-        chunks = [v[i : i + 256] for i in range(0, len(v), 256)]
+        v = check_values(values, self.parameter)
+        chunks = [v[i : i + 256] for i in range(0, max(len(v), 1), 256)]
         return np.concatenate([self._counts(c) for c in chunks])
 
     def _counts(self, values: Floats) -> NDArray[np.intp]:

@@ -117,6 +117,7 @@ class Family:
         if len(self.y) != len(self):
             raise ValueError(f"y has {len(self.y)} entries, but {label} has {len(self)} rows")
         self.weight = check_weights(sample_weight, len(self))
+        self.names: tuple[str, ...] | None = None  # of the columns of X, for its paths
         self.walk_on = False  # without a stop, criteria walk on until the minimum lies inside
         self._kept: dict[Any, Floats] = {}  # matrices of folds, for walks that go on
         self._similar = similar
@@ -249,7 +250,13 @@ class Family:
         """
         given = self._given(rows, weight, self.options | options)
         data, signs = make_data(
-            self.name, given.X, self.y[given.rows], given.weight, given.kernel, self.class_weight
+            self.name,
+            given.X,
+            self.y[given.rows],
+            given.weight,
+            given.kernel,
+            self.class_weight,
+            names=self.names,
         )
         return self._walked(data, signs, given)
 

@@ -8,10 +8,17 @@ from typing import Any
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel
 
+from .._threads import ONE_THREAD
+
 
 def run_all(jobs: Iterable[Any], n_jobs: Any, *, shown: bool = False) -> list[Any]:
     """What all jobs return, in their order; `shown`: with a bar of those done and the time left."""
     every = list(jobs)
+    with ONE_THREAD:  # of BLAS, for each of the workers: their products are too small to share
+        return _run(every, n_jobs, shown)
+
+
+def _run(every: list[Any], n_jobs: Any, shown: bool) -> list[Any]:
     if not shown and effective_n_jobs(n_jobs) == 1:  # what hands jobs over takes longer
         return [work.function(*given, **named) for work, given, named in every]
     if not shown or len(every) < 2:

@@ -78,6 +78,11 @@ class Paths(Sequence[Path]):
         return self._classes
 
     @property
+    def each(self) -> Sequence[Path | float]:
+        """The path of every problem; the constant f of one that has none."""
+        return self._paths
+
+    @property
     def parameter(self) -> str:
         return self[0].parameter
 
@@ -252,7 +257,7 @@ class ClassFamily(Family):
         labels, names = self.classes[numbers], self._names(problem)
         if not self.coding.by_pairs:
             labels = signs > 0
-        data = Data(given.X, labels, weight, given.kernel, names)
+        data = Data(given.X, labels, weight, given.kernel, names, names=self.names)
         return self._walked(data, signs, replace(given, walk=given.walk | {"onward": state}))
 
     def _names(self, problem: int) -> NDArray[Any]:
@@ -268,6 +273,7 @@ class ClassFamily(Family):
         weight = np.where(signs != 0, self.cost, 0.0)
         labels = np.where(signs > 0, 1, -1)
         family = Family(self.name, self.X, labels, sample_weight=weight, **options)
+        family.names = self.names
         if not self.without_gram:
             family.know_gram(self.gram)
         return family
