@@ -140,7 +140,7 @@ class BlockWalker:
         self.be_careful(self.careful, few or self.afresh)
         watched = self.choose(way)
         self.gauge()
-        far = self.quiet and t_end != 0.0
+        far = self.quiet and t_end != 0.0 and self.system.coupling.semidefinite
         while True:
             core.longest = self.longest(far)
             core.snapshot()
