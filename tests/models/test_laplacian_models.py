@@ -280,6 +280,21 @@ def test_a_model_without_terms_is_told():
     assert len(model.support_) == 0 and set(model.predict(X)) == {8}
 
 
+@pytest.mark.parametrize("make", [LaplacianSVC, SparseLaplacianSVC])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_class_weights_by_name(make, classes):
+    """Oracle: the same weights given to the labelled points one by one."""
+    X, y, labels = flowers()
+    X, names = X[y < classes][:, :2], np.array(["a", "b", "c", ""])[labels[y < classes]]
+    weights = {"a": 1.0, "b": 3.0, "c": 0.5}
+    options = {"gamma": 0.5, "lambda2": 0.01, "rho": 10.0, "cv": 3}
+    chosen = {name: weights[name] for name in "abc"[:classes]}
+    one = make(**options, class_weight=chosen).fit(X, names)
+    each = [weights.get(name, 1.0) for name in names]
+    other = make(**options).fit(X, names, sample_weight=each)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
+
+
 def test_strings_without_labels():
     """Oracle: the same labels as numbers."""
     X, _, labels = moons(60, 6)

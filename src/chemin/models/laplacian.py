@@ -13,7 +13,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_partly_labelled, check_positive, check_weights
+from .._checks import (
+    check_partly_labelled,
+    check_positive,
+    check_weights,
+    many_class_weights,
+)
 from ..api import laplacian_spec, make_laplacian
 from ..kernels import GraphGram, Kernel, make_kernel
 from ..selection import (
@@ -136,7 +141,6 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
             sample_weight=weight[known],
             kernel="precomputed",
             intercept=self.intercept,
-            class_weight=self.class_weight,
             **options,
         )
         return family, T
@@ -347,9 +351,9 @@ class SparseLaplacianSVC(_GraphMachine):
     ) -> tuple[float, float]:
         """The lambda2 with which the model without an L1 penalty is best, and its loss there."""
         known = family.used
-        plain, T = self._plain(
-            gram, family.y[known], known, family.weight, family.spec["rho"], verbose=self.verbose
-        )
+        options = {"class_weight": self.class_weight, "verbose": self.verbose}
+        rho = family.spec["rho"]
+        plain, T = self._plain(gram, family.y[known], known, family.weight, rho, **options)
         criterion = self._criterion(None)
         if own is not None:
             criterion = self._own(own, points, T)
@@ -457,12 +461,19 @@ class LaplacianSVC(_GraphMachine):
     def _learn_all(
         self, points: Floats, labels: Any, known: Any, weight: Floats, gram: GraphGram, own: Any
     ) -> None:
-        positive = self.classes_ if len(self.classes_) > 2 else self.classes_[1:]
-        rows = np.flatnonzero(known)
+        rows, several = np.flatnonzero(known), len(self.classes_) > 2
+        positive = self.classes_ if several else self.classes_[1:]
+        balance = self.class_weight
+        if several and isinstance(balance, dict):  # one against the rest has no names for them
+            numbers, cost = np.searchsorted(self.classes_, labels[rows]), weight.copy()
+            cost[rows] = many_class_weights(balance, numbers, self.classes_, weight[rows])
+            weight, balance = cost, None
         curves, values, coefs, levels = [], [], [], []
         for c in positive:
-            mine = None if own is None else (own[0], (own[1] == c).astype(float))
-            family, T = self._one(gram, (labels[rows] == c).astype(float), rows, weight)
+            y, mine = labels[rows], own
+            if several:
+                y, mine = y == c, own and (own[0], own[1] == c)
+            family, T = self._one(gram, y, rows, weight, balance)
             curve = self._curve(family, points, T, mine)
             value = self.lambda2
             if value is None:
@@ -477,14 +488,16 @@ class LaplacianSVC(_GraphMachine):
         self.curve_, self.path_ = curves[0], self.paths_[0]
         self._keep(points, gram, coefs, levels)
 
-    def _one(self, gram: GraphGram, y: Floats, rows: Any, weight: Floats) -> tuple[Family, Floats]:
-        """The family of one class, 1, against the rest, 0."""
+    def _one(
+        self, gram: GraphGram, y: Any, rows: Any, weight: Floats, class_weight: Any
+    ) -> tuple[Family, Floats]:
+        """The family of one class against the rest, or of two classes."""
         rho = laplacian_spec("lambda2", 0.1, 1.0, None, self.rho, self.intercept)["rho"]
         options: dict[str, Any] = self._walk_options()
         if self.lambda2 is not None:
             held = check_positive(self.lambda2, "lambda2")
             options |= {"start": None, "stop": min(held, options["stop"] or held)}
-        return self._plain(gram, y, rows, weight, rho, **options)
+        return self._plain(gram, y, rows, weight, rho, class_weight=class_weight, **options)
 
     def _curve(self, family: Family, points: Floats, T: Floats, own: Any) -> Curve:
         if own is not None:
