@@ -295,6 +295,41 @@ def test_class_weights_by_name(make, classes):
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
 
 
+@pytest.mark.parametrize("make", [LaplacianSVC, SparseLaplacianSVC])
+def test_lists_of_splits_name_rows_of_X(make):
+    """Oracle: the same splits with the labelled points first, as they come one after the other."""
+    X, _, labels = moons(60, 6)
+    order = np.argsort(labels < 0, kind="stable")
+    one = [(np.arange(0, 12, 2), np.arange(1, 12, 2)), (np.arange(1, 12, 2), np.arange(0, 12, 2))]
+    a = make(gamma=2.0, cv=one).fit(X[order], labels[order])
+    b = make(gamma=2.0, cv=((order[i], order[j]) for i, j in one)).fit(X, labels)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
+
+
+def test_missing_strings_of_pandas_are_no_labels():
+    """Oracle: the same with None; among numbers the message."""
+    pandas = pytest.importorskip("pandas")
+    X, _, labels = moons(60, 6)
+    names = np.array(["no", "yes", None], dtype=object)[labels]
+    a = LaplacianSVC(gamma=2.0).fit(X, names)
+    for series in (pandas.Series(names), pandas.Series(names).astype("category")):
+        b = LaplacianSVC(gamma=2.0).fit(X, series)
+        np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    with pytest.raises(ValueError, match=r"NaN.* Points without a label have -1"):
+        LaplacianSVC().fit(X, np.where(labels < 0, np.nan, labels))
+
+
+def test_labels_of_validation_points_are_checked():
+    """Oracle: the messages."""
+    X, _, labels = moons(60, 6)
+    for own, words in (
+        ((X, labels), "label -1, expected"),
+        ((X, labels[:5]), "one label for each"),
+    ):
+        with pytest.raises(ValueError, match=f"validation .*{words}"):
+            SparseLaplacianSVC().fit(X, labels, validation=own)
+
+
 def test_strings_without_labels():
     """Oracle: the same labels as numbers."""
     X, _, labels = moons(60, 6)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +24,7 @@ from ..api import laplacian_spec, make_laplacian
 from ..kernels import GraphGram, Kernel, make_kernel
 from ..selection import (
     ClassFamily,
+    Criterion,
     CrossValidation,
     Curve,
     Family,
@@ -93,8 +95,17 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         return self
 
     def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
-        points = checked_points(self, X, first=False)
-        return points, np.asarray(y)
+        points, labels = checked_points(self, X, first=False), np.asarray(y)
+        if labels.shape != (len(points),):
+            raise ValueError(
+                f"validation must have one label for each of its {len(points)} points, got labels "
+                f"of shape {labels.shape}"
+            )
+        known = self.classes_.tolist()
+        for label in labels.tolist():
+            if label not in known:
+                raise ValueError(f"validation has the label {label!r}, expected one of {known}")
+        return points, labels
 
     def _gram(self, points: Floats, known: Any) -> GraphGram:
         names = ("kernel", "gamma", "degree", "coef0")
@@ -125,25 +136,39 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         self.transduction_ = self._labels(f)
 
     def _plain(
-        self, gram: GraphGram, y: Any, known: Any, weight: Floats, rho: float, **options: Any
-    ) -> tuple[Family, Floats]:
-        """The Laplacian SVM on the labelled points, and what makes coefficients of all points of
-        its own. y are their labels.
+        self, gram: GraphGram, T: Floats, y: Any, known: Any, weight: Floats, **options: Any
+    ) -> Family:
+        """The Laplacian SVM as a C-SVM on the labelled points, with their labels y; T makes
+        coefficients of all points of its own.
         """
-        T = gram.expansion(known, rho)
         deformed = gram.matrix[known] @ T
         several = len(np.unique(y)) > 2
         kind: Any = partial(ClassFamily, coding="ovr") if several else Family
-        family = kind(
-            "svc",
-            0.5 * (deformed + deformed.T),
-            y,
-            sample_weight=weight[known],
-            kernel="precomputed",
-            intercept=self.intercept,
-            **options,
+        return cast(
+            Family,
+            kind(
+                "svc",
+                0.5 * (deformed + deformed.T),
+                y,
+                sample_weight=weight[known],
+                kernel="precomputed",
+                intercept=self.intercept,
+                **options,
+            ),
         )
-        return family, T
+
+    def _splits(self, family: Family) -> tuple[Criterion, Criterion]:
+        """The criterion on all points, and the same on the labelled ones alone.
+
+        Lists of splits name rows of X; folds are drawn once for both.
+        """
+        criterion = self._criterion(None)
+        if type(criterion) is not CrossValidation:
+            return criterion, criterion
+        known, given = family.used, {"scoring": criterion.scoring, "n_jobs": criterion.n_jobs}
+        pairs = [(trial.train, trial.test) for trial in criterion.trials(family)]
+        among = [tuple(np.searchsorted(known, part) for part in pair) for pair in pairs]
+        return CrossValidation(pairs, **given), CrossValidation(among, **given)
 
     def _own(self, own: Any, points: Floats, T: Floats, patience: Any = None) -> Validation:
         """Points to choose by, as the plain model takes them: the deformed kernel."""
@@ -314,12 +339,14 @@ class SparseLaplacianSVC(_GraphMachine):
         options |= {"class_weight": self.class_weight} | self._penalties()
         kind = GraphClassFamily if len(self.classes_) > 2 else GraphFamily
         family: Any = kind(points, labels, **options)
-        target = None
+        target, folds, among = None, None, None
+        if own is None:
+            folds, among = self._splits(family)
         if self.lambda2 is None:
-            lambda2, target = self._of_plain(family, points, gram, own)
+            lambda2, target = self._of_plain(family, points, gram, own, among)
             family = family.at(lambda2=lambda2)
         self.lambda2_ = family.spec["lambda2"]
-        self.curve_ = self._walked(family, own, target)
+        self.curve_ = self._walked(family, own, folds, target)
         self.path_ = self.curve_.path
         self.lambda1_ = self.curve_.choose(self.choose, self.tolerance)
         found: Any = self.path_.at(self.lambda1_)
@@ -347,32 +374,26 @@ class SparseLaplacianSVC(_GraphMachine):
         return {name: spec[name] for name in ("lambda2", "rho")}
 
     def _of_plain(
-        self, family: GraphFamily, points: Floats, gram: GraphGram, own: Any
+        self, family: GraphFamily, points: Floats, gram: GraphGram, own: Any, among: Any
     ) -> tuple[float, float]:
         """The lambda2 with which the model without an L1 penalty is best, and its loss there."""
         known = family.used
         options = {"class_weight": self.class_weight, "verbose": self.verbose}
         rho = family.spec["rho"]
-        plain, T = self._plain(gram, family.y[known], known, family.weight, rho, **options)
-        criterion = self._criterion(None)
-        if own is not None:
-            criterion = self._own(own, points, T)
-        elif type(criterion) is CrossValidation:  # on the same folds
-            trials = criterion.trials(family)
-            pairs = [tuple(np.searchsorted(known, r) for r in (t.train, t.test)) for t in trials]
-            criterion = CrossValidation(pairs, scoring=self.scoring, n_jobs=self.n_jobs)
+        T = gram.expansion(known, rho)
+        plain = self._plain(gram, T, family.y[known], known, family.weight, **options)
+        criterion = among if own is None else self._own(own, points, T)
         curve = criterion(plain)
         return curve.minimiser, curve.minimum
 
-    def _walked(self, family: GraphFamily, own: Any, target: float | None) -> Curve:
+    def _walked(self, family: GraphFamily, own: Any, folds: Any, target: float | None) -> Curve:
         if own is not None:
             scoring = self.scoring
             return Validation(*own, target=target, patience=self.patience, scoring=scoring)(family)
-        criterion = self._criterion(None)
         if self.patience is None or family.stop is not None:
-            return criterion(family)
+            return cast(Curve, folds(family))
         patience = check_positive(self.patience, "patience")
-        return InStages(criterion, family, patience, target).curve()
+        return InStages(folds, family, patience, target).curve()
 
 
 class LaplacianSVC(_GraphMachine):
@@ -468,13 +489,16 @@ class LaplacianSVC(_GraphMachine):
             numbers, cost = np.searchsorted(self.classes_, labels[rows]), weight.copy()
             cost[rows] = many_class_weights(balance, numbers, self.classes_, weight[rows])
             weight, balance = cost, None
+        rho = laplacian_spec("lambda2", 0.1, 1.0, None, self.rho, self.intercept)["rho"]
+        options = self._ends() | {"class_weight": balance}
+        T, folds = gram.expansion(rows, rho), self._folds(rows, len(points))
         curves, values, coefs, levels = [], [], [], []
         for c in positive:
             y, mine = labels[rows], own
             if several:
                 y, mine = y == c, own and (own[0], own[1] == c)
-            family, T = self._one(gram, y, rows, weight, balance)
-            curve = self._curve(family, points, T, mine)
+            family = self._plain(gram, T, y, rows, weight, **options)
+            curve = self._criterion_of(family, points, T, mine, folds)(family)
             value = self.lambda2
             if value is None:
                 value = curve.choose(self.choose, self.tolerance)
@@ -488,23 +512,34 @@ class LaplacianSVC(_GraphMachine):
         self.curve_, self.path_ = curves[0], self.paths_[0]
         self._keep(points, gram, coefs, levels)
 
-    def _one(
-        self, gram: GraphGram, y: Any, rows: Any, weight: Floats, class_weight: Any
-    ) -> tuple[Family, Floats]:
-        """The family of one class against the rest, or of two classes."""
-        rho = laplacian_spec("lambda2", 0.1, 1.0, None, self.rho, self.intercept)["rho"]
+    def _ends(self) -> dict[str, Any]:
+        """How far the path is walked: to lambda2, where it is given."""
         options: dict[str, Any] = self._walk_options()
         if self.lambda2 is not None:
             held = check_positive(self.lambda2, "lambda2")
             options |= {"start": None, "stop": min(held, options["stop"] or held)}
-        return self._plain(gram, y, rows, weight, rho, class_weight=class_weight, **options)
+        return options
 
-    def _curve(self, family: Family, points: Floats, T: Floats, own: Any) -> Curve:
+    def _folds(self, rows: Any, n: int) -> Criterion:
+        """The criterion; lists of splits name rows of X, and it sees the labelled ones alone."""
+        cv, listed = self.cv, isinstance(self.cv, (list, tuple)) or hasattr(self.cv, "__next__")
+        if not listed and not isinstance(cv, PredefinedSplit):
+            return self._criterion(None)
+        pairs = cv if listed else cv.split()
+        among = [
+            tuple(np.searchsorted(rows, np.intersect1d(np.arange(n)[part], rows)) for part in pair)
+            for pair in pairs
+        ]
+        return CrossValidation(among, scoring=self.scoring, n_jobs=self.n_jobs)
+
+    def _criterion_of(
+        self, family: Family, points: Floats, T: Floats, own: Any, folds: Criterion
+    ) -> Criterion:
         if own is not None:
-            return self._own(own, points, T)(family)
+            return self._own(own, points, T)
         if self.lambda2 is not None:  # nothing is chosen: the training points tell the loss
-            return Validation(family.X, family.y, patience=None, scoring=self.scoring)(family)
-        return self._criterion(None)(family)
+            return Validation(family.X, family.y, patience=None, scoring=self.scoring)
+        return folds
 
 
 __all__ = ["LaplacianSVC", "SparseLaplacianSVC"]
