@@ -402,7 +402,8 @@ def check_two_classes(
 
 
 def check_partly_labelled(y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return n labels, and which of them are labels: -1, None and "" mark points without one.
+    """Return n labels, and which of them are labels: -1, None and "" mark points without one; among
+    strings, NaN does so too.
 
     Labels that are text have "" where there is none, numbers -1.
 
@@ -412,7 +413,12 @@ def check_partly_labelled(y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.bool
     n : int
         The number of rows of X.
     """
-    labels = check_labels(_marked(y), n)
+    try:
+        labels = check_labels(_marked(y), n)
+    except ValueError as error:
+        if "NaN" not in str(error):
+            raise
+        raise ValueError(f"{str(error).rstrip('.')}. Points without a label have -1.") from None
     if labels.dtype.kind in "OUS":
         known = np.asarray(labels != "", dtype=bool)
     else:
@@ -891,13 +897,13 @@ def _plain(objects: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _marked(y: Any) -> Any:
-    """y with "" or -1 where it has None; among strings, -1 stands for "" as well."""
+    """y with "" or -1 where it has None; among strings -1 and NaN stand for "" as well."""
     objects = isinstance(y, (list, tuple)) or getattr(getattr(y, "dtype", None), "kind", "") == "O"
     if not objects or np.ndim(np.asarray(y, dtype=object)) != 1:
         return y
     values = list(y)
     if any(isinstance(v, str) for v in values):
-        return ["" if v is None or (_is_real(v) and v == -1) else v for v in values]
+        return ["" if _is_missing(v) or (_is_real(v) and v == -1) else v for v in values]
     return [-1 if v is None else v for v in values]
 
 

@@ -1,5 +1,7 @@
 """Estimators of the Laplacian SVM, plain and sparse."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
@@ -43,7 +45,7 @@ def moons(n=100, each=8, seed=0):
 def test_few_terms_predict():
     """Oracle: the path at the chosen value; and all points but the active ones are not needed."""
     X, y, labels = moons()
-    model = SparseLaplacianSVC(gamma=2.0).fit(X, labels)
+    model = SparseLaplacianSVC(gamma=2.0, lambda2=0.01).fit(X, labels)
     path = laplacian_svc_path(X, labels, gamma=2.0)
     new = make_moons(50, noise=0.1, random_state=5)[0]
     np.testing.assert_allclose(
@@ -58,7 +60,7 @@ def test_cross_validation_on_labels():
     """Oracle: paths in which the labels of a fold are hidden, at random values."""
     X, _, labels = moons(80, 9)
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
-    model = SparseLaplacianSVC(gamma=2.0, cv=cv).fit(X, labels)
+    model = SparseLaplacianSVC(gamma=2.0, lambda2=0.01, cv=cv).fit(X, labels)
     known = np.flatnonzero(labels >= 0)
     values = np.geomspace(*model.curve_.range, 12)[1:-1]
     errors = []
@@ -74,7 +76,7 @@ def test_cross_validation_on_labels():
 def test_sparsest_of_the_best():
     """Oracle: brute force over breakpoints and midpoints."""
     X, _, labels = moons(80, 9)
-    model = SparseLaplacianSVC(gamma=2.0, cv=3).fit(X, labels)
+    model = SparseLaplacianSVC(gamma=2.0, lambda2=0.01, cv=3).fit(X, labels)
     curve = model.curve_
     knots = np.unique(np.concatenate([curve.knots, model.path_.breakpoints]))
     knots = knots[(knots >= curve.range[0]) & (knots <= curve.range[1])]
@@ -87,8 +89,10 @@ def test_validation_points_and_early_stop():
     """Oracle: the whole path. The loss is the same where both are known, and the minimum is met."""
     X, _, labels = moons(120, 5, seed=2)
     own = make_moons(60, noise=0.1, random_state=7)
-    model = SparseLaplacianSVC(gamma=2.0).fit(X, labels, validation=own)
-    whole = SparseLaplacianSVC(gamma=2.0, patience=None).fit(X, labels, validation=own)
+    model = SparseLaplacianSVC(gamma=2.0, lambda2=0.01).fit(X, labels, validation=own)
+    whole = SparseLaplacianSVC(gamma=2.0, lambda2=0.01, patience=None).fit(
+        X, labels, validation=own
+    )
     assert model.path_.stop > whole.path_.stop
     values = np.geomspace(model.path_.start, model.path_.stop, 30)
     f, g = (m.path_.decision_function(own[0], values) for m in (model, whole))
@@ -120,7 +124,9 @@ def test_no_choice_on_the_jump_at_the_start(seed):
     labels = np.full(80, -1)
     for c in (0, 1):
         labels[np.flatnonzero(y == c)[:4]] = c
-    model = SparseLaplacianSVC(gamma=0.5, tolerance=0.1).fit(X, labels, validation=(X, y))
+    model = SparseLaplacianSVC(gamma=0.5, lambda2=0.01, tolerance=0.1).fit(
+        X, labels, validation=(X, y)
+    )
     error = 1.0 - model.score(X, y)
     assert error == pytest.approx(model.curve_(model.lambda1_), abs=1e-12)
     assert error <= model.curve_.minimum + 0.1 + 1e-12
@@ -164,27 +170,172 @@ def test_plain_model_chooses_lambda2():
         assert model.curve_(value) == pytest.approx(np.mean(errors))
 
 
-def test_several_classes():
-    """Oracle: one binary model for each class, by hand."""
+def flowers(each=10):
     X, y = load_iris(return_X_y=True)
-    labels = np.where(np.arange(150) % 50 < 10, y, -1)
-    own = X[1::3], y[1::3]
-    model = SparseLaplacianSVC(gamma=0.5).fit(X, labels, validation=own)
-    assert model.decision_function(X).shape == (150, 3) and model.lambda1_.shape == (3,)
-    for c in range(3):
-        one = np.where(labels >= 0, labels == c, -1)
-        binary = SparseLaplacianSVC(gamma=0.5).fit(X, one, validation=(own[0], own[1] == c))
-        np.testing.assert_allclose(binary.decision_function(X), model.decision_function(X)[:, c])
-    assert model.score(X, y) > 0.9
+    return X, y, np.where(np.arange(150) % 50 < each, y, -1)
+
+
+def by_hand(X, labels, hidden, values, points, **options):
+    """f at some points of each class against the rest, at many values of lambda1."""
+    out = []
+    for c in np.unique(labels[labels >= 0]):
+        one = np.where((labels >= 0) & ~hidden, labels == c, -1)
+        path = laplacian_svc_path(X, one, stop=values.min(), **options)
+        out.append(path.decision_function(points, np.minimum(values, path.start)))
+    return np.array(out)
+
+
+def test_several_classes():
+    """Oracle: paths by hand, one a class, and the errors of the largest f, the first of equals."""
+    X, y, labels = flowers()
+    own, options = (X[1::3], y[1::3]), {"gamma": 0.5, "lambda2": 0.01, "rho": 100.0}
+    model = SparseLaplacianSVC(**options).fit(X, labels, validation=own)
+    none, curve = np.zeros(150, bool), model.curve_
+    f = by_hand(X, labels, none, np.array([model.lambda1_, curve.range[0]]), X, **options)
+    np.testing.assert_allclose(model.decision_function(X), f[..., 0].T, atol=1e-8)
+    values = np.geomspace(*curve.range, 25)[1:-1]
+    f = by_hand(X, labels, none, values, own[0], **options)
+    np.testing.assert_allclose(
+        curve(values), (f.round(9).argmax(axis=0) != own[1][:, None]).mean(axis=0), atol=1e-12
+    )
+    assert curve.exact
+    assert SparseLaplacianSVC(gamma=0.5).fit(X, labels, validation=own).score(X, y) > 0.9
     assert LaplacianSVC(gamma=0.5).fit(X, labels).score(X, y) > 0.9
+
+
+def test_several_classes_by_folds():
+    """Oracle: the same with the labels of a fold hidden."""
+    X, _, labels = flowers(6)
+    X, labels = X[::2], labels[::2]
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = SparseLaplacianSVC(gamma=0.5, lambda2=0.01, rho=10.0, cv=cv).fit(X, labels)
+    known, losses = np.flatnonzero(labels >= 0), []
+    values = np.geomspace(*model.curve_.range, 15)[1:-1]
+    for _, test in cv.split(X[known], labels[known]):
+        hidden = np.isin(np.arange(75), known[test])
+        points = X[hidden]
+        f = by_hand(X, labels, hidden, values, points, gamma=0.5, lambda2=0.01, rho=10.0)
+        losses.append((f.round(9).argmax(axis=0) != labels[hidden][:, None]).mean(axis=0))
+    np.testing.assert_allclose(model.curve_(values), np.mean(losses, axis=0), atol=1e-12)
+    assert model.path_.complete
+
+
+def test_lambda2_is_that_of_the_plain_model():
+    """Oracle: the plain model on the same folds; the walk ends where the sparse one is as good."""
+    X, _, labels = moons(80, 9)
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    plain = LaplacianSVC(gamma=2.0, cv=cv).fit(X, labels)
+    model = SparseLaplacianSVC(gamma=2.0, cv=cv).fit(X, labels)
+    assert model.lambda2_ == pytest.approx(plain.lambda2_)
+    assert model.curve_.minimum <= plain.curve_.minimum
+    assert model.path_.stop > 1e-4 * model.path_.start
+    path = laplacian_svc_path(X, labels, gamma=2.0, lambda2=model.lambda2_, rho=100.0)
+    np.testing.assert_allclose(
+        model.decision_function(X), path.decision_function(X, model.lambda1_), atol=1e-7
+    )
+
+
+def test_lambda2_of_validation_points():
+    """Oracle: the plain model with the same points."""
+    X, _, labels = moons(80, 9)
+    own = make_moons(60, noise=0.1, random_state=7)
+    plain = LaplacianSVC(gamma=2.0).fit(X, labels, validation=own)
+    model = SparseLaplacianSVC(gamma=2.0).fit(X, labels, validation=own)
+    assert model.lambda2_ == pytest.approx(plain.lambda2_)
+    assert model.curve_.minimum <= plain.curve_.minimum
+
+
+def test_mu_without_lambda2_is_refused():
+    """Oracle: the message."""
+    X, _, labels = moons(40)
+    with pytest.raises(ValueError, match="mu must be None where lambda2 is chosen"):
+        SparseLaplacianSVC(mu=1.0).fit(X, labels)
+
+
+def digits_of_two(each):
+    X, y = load_digits(return_X_y=True)
+    some = np.isin(y, (3, 8))
+    X, y, labels = X[some], y[some], np.full(some.sum(), -1)
+    rng = np.random.default_rng(0)
+    for c, count in zip((3, 8), each):
+        labels[rng.permutation(np.flatnonzero(y == c))[:count]] = c
+    return X, y, labels
+
+
+def test_few_labels_of_unequal_classes():
+    """Oracle: predictions. With mu = 1, whatever lambda2, all points had one label."""
+    X, y, labels = digits_of_two((6, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SparseLaplacianSVC(cv=4).fit(X, labels)
+    assert len(model.support_) > 0 and model.score(X, y) > 0.85
+
+
+def test_a_model_without_terms_is_told():
+    """Oracle: the definition. Two labels of one class, which no fold tells from the others."""
+    X, _, labels = digits_of_two((2, 8))
+    X, labels = X[labels >= 0], labels[labels >= 0]
+    with pytest.warns(UserWarning, match="no kernel term and gives all points one label"):
+        model = SparseLaplacianSVC(lambda2=1.0, mu=100.0).fit(X, labels)
+    assert len(model.support_) == 0 and set(model.predict(X)) == {8}
+
+
+@pytest.mark.parametrize("make", [LaplacianSVC, SparseLaplacianSVC])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_class_weights_by_name(make, classes):
+    """Oracle: the same weights given to the labelled points one by one."""
+    X, y, labels = flowers()
+    X, names = X[y < classes][:, :2], np.array(["a", "b", "c", ""])[labels[y < classes]]
+    weights = {"a": 1.0, "b": 3.0, "c": 0.5}
+    options = {"gamma": 0.5, "lambda2": 0.01, "rho": 10.0, "cv": 3}
+    chosen = {name: weights[name] for name in "abc"[:classes]}
+    one = make(**options, class_weight=chosen).fit(X, names)
+    each = [weights.get(name, 1.0) for name in names]
+    other = make(**options).fit(X, names, sample_weight=each)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [LaplacianSVC, SparseLaplacianSVC])
+def test_lists_of_splits_name_rows_of_X(make):
+    """Oracle: the same splits with the labelled points first, as they come one after the other."""
+    X, _, labels = moons(60, 6)
+    order = np.argsort(labels < 0, kind="stable")
+    one = [(np.arange(0, 12, 2), np.arange(1, 12, 2)), (np.arange(1, 12, 2), np.arange(0, 12, 2))]
+    a = make(gamma=2.0, cv=one).fit(X[order], labels[order])
+    b = make(gamma=2.0, cv=((order[i], order[j]) for i, j in one)).fit(X, labels)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
+
+
+def test_missing_strings_of_pandas_are_no_labels():
+    """Oracle: the same with None; among numbers the message."""
+    pandas = pytest.importorskip("pandas")
+    X, _, labels = moons(60, 6)
+    names = np.array(["no", "yes", None], dtype=object)[labels]
+    a = LaplacianSVC(gamma=2.0).fit(X, names)
+    for series in (pandas.Series(names), pandas.Series(names).astype("category")):
+        b = LaplacianSVC(gamma=2.0).fit(X, series)
+        np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    with pytest.raises(ValueError, match=r"NaN.* Points without a label have -1"):
+        LaplacianSVC().fit(X, np.where(labels < 0, np.nan, labels))
+
+
+def test_labels_of_validation_points_are_checked():
+    """Oracle: the messages."""
+    X, _, labels = moons(60, 6)
+    for own, words in (
+        ((X, labels), "label -1, expected"),
+        ((X, labels[:5]), "one label for each"),
+    ):
+        with pytest.raises(ValueError, match=f"validation .*{words}"):
+            SparseLaplacianSVC().fit(X, labels, validation=own)
 
 
 def test_strings_without_labels():
     """Oracle: the same labels as numbers."""
     X, _, labels = moons(60, 6)
     names = np.array(["no", "yes", ""], dtype=object)[labels]
-    a = SparseLaplacianSVC(gamma=2.0, cv=3).fit(X, labels)
-    b = SparseLaplacianSVC(gamma=2.0, cv=3).fit(X, names)
+    a = SparseLaplacianSVC(gamma=2.0, lambda2=0.01, cv=3).fit(X, labels)
+    b = SparseLaplacianSVC(gamma=2.0, lambda2=0.01, cv=3).fit(X, names)
     np.testing.assert_array_equal(names[a.predict(X)], b.predict(X))
 
 

@@ -21,6 +21,8 @@ from chemin.kernels._gram import Gram, LowRankGram, SparseGram
 Ints = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
+FEW = 0.25  # of the variables: up to so many a product reads their rows, not the whole matrix
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -283,7 +285,7 @@ class BlockCoupling(Bordered):
             for h, others in enumerate(self.members):
                 a = self.view(g, h)
                 if a is not None and len(others):
-                    entries = np.abs(a).max(axis=1)[self.index[members]]
+                    entries = np.maximum(a.max(axis=1), -a.min(axis=1))[self.index[members]]
                     entries = entries * np.abs(self.sign[members]) * np.abs(self.sign[others]).max()
                     largest[members] = np.maximum(largest[members], entries)
         return np.append(np.sqrt(largest), np.ones(self.border.shape[1]))
@@ -304,7 +306,18 @@ class BlockCoupling(Bordered):
         return out
 
     def _magnitude(self, x: Floats) -> Floats:
-        return self.absolute._dot(x)
+        """|A| x; where few of x are not 0 their rows alone are looked at."""
+        some = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+        if len(some) > FEW * len(x):
+            return self.absolute._dot(x)
+        out = np.zeros_like(x)
+        for h in range(len(self.counts)):
+            mine = some[self.group[some] == h]
+            for g, (rows, to_g) in enumerate(zip(self.members, self.rows)):
+                a = self.view(h, g)
+                if a is not None and len(mine):
+                    out[rows] += (np.abs(a[self.index[mine]]).T @ x[mine])[to_g.index]
+        return out
 
     def _block(self, i: Ints, j: Ints) -> Floats:
         out = np.zeros((len(i), len(j)))

@@ -204,11 +204,14 @@ class GraphGram(DenseGram):
         K (I + rho L K)^-1 = (K^-1 + rho L)^-1 is the kernel of |f|^2 + rho f'L f: a function
         sum_i c_i k~(x_i, .) over the named points is K b there, with b = (this) c.
         """
-        system = rho * (self.laplacian @ self.matrix)
+        system = self.laplacian @ self.matrix
+        system *= rho
         system[np.diag_indices_from(system)] += 1.0
         wanted = np.zeros((len(system), len(rows)))
         wanted[rows, np.arange(len(rows))] = 1.0
-        return np.asarray(solve(system, wanted, overwrite_a=True, overwrite_b=True))
+        # By columns, as LAPACK takes it: no copy is made.
+        given = {"assume_a": "gen", "overwrite_a": True, "overwrite_b": True}
+        return np.asarray(solve(system.T, wanted, transposed=True, **given))
 
 
 def _copies(K: Array) -> Index | None:

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from functools import partial
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_partly_labelled, check_positive, check_weights
+from .._checks import (
+    check_partly_labelled,
+    check_positive,
+    check_weights,
+    many_class_weights,
+)
 from ..api import laplacian_spec, make_laplacian
 from ..kernels import GraphGram, Kernel, make_kernel
-from ..selection import Curve, Family, GraphFamily, Validation
+from ..selection import (
+    ClassFamily,
+    Criterion,
+    CrossValidation,
+    Curve,
+    Family,
+    GraphClassFamily,
+    GraphFamily,
+    Validation,
+)
+from ..selection.graph import InStages
 from ._base import PathEstimator
 from ._points import checked_points
 
 Floats = NDArray[np.float64]
+RHO = 100.0  # mu/lambda2, where neither is given
 
 
 class _GraphMachine(ClassifierMixin, PathEstimator):
@@ -37,15 +56,6 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
     graph: Any
     intercept: bool
     class_weight: Any
-
-    @abstractmethod
-    def _binary(
-        self, gram: GraphGram, y: Floats, fold: dict[str, Any]
-    ) -> tuple[Curve, Floats, float]:
-        """Choose and learn one machine: its curve, coefficients of all points, the intercept.
-
-        y is 1, 0, or -1 where there is no label.
-        """
 
     def fit(
         self,
@@ -85,8 +95,17 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         return self
 
     def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
-        points = checked_points(self, X, first=False)
-        return points, np.asarray(y)
+        points, labels = checked_points(self, X, first=False), np.asarray(y)
+        if labels.shape != (len(points),):
+            raise ValueError(
+                f"validation must have one label for each of its {len(points)} points, got labels "
+                f"of shape {labels.shape}"
+            )
+        known = self.classes_.tolist()
+        for label in labels.tolist():
+            if label not in known:
+                raise ValueError(f"validation has the label {label!r}, expected one of {known}")
+        return points, labels
 
     def _gram(self, points: Floats, known: Any) -> GraphGram:
         names = ("kernel", "gamma", "degree", "coef0")
@@ -100,29 +119,62 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         L = make_laplacian(points, known, self._kernel, made, self.graph, self.normalized)
         return GraphGram(self._kernel.gram(points), L)
 
+    @abstractmethod
     def _learn_all(
         self, points: Floats, labels: Any, known: Any, weight: Floats, gram: GraphGram, own: Any
     ) -> None:
-        positive = self.classes_ if len(self.classes_) > 2 else self.classes_[1:]
-        curves, coefs, levels = [], [], []
-        for c in positive:
-            y = np.where(known, (labels == c).astype(float), -1.0)
-            fold: dict[str, Any] = {"X": points, "weight": weight}
-            if own is not None:
-                fold["validation"] = own[0], (own[1] == c).astype(float)
-            curve, coef, b = self._binary(gram, y, fold)
-            curves.append(curve)
-            coefs.append(coef)
-            levels.append(b)
+        """Choose and learn; `own` are points to choose by, and their labels."""
+
+    def _keep(self, points: Floats, gram: GraphGram, coefs: list[Floats], b: list[float]) -> None:
+        """Set what the model predicts with: coefficients of all points, and intercepts."""
         every = np.array(coefs)
         self.support_ = np.flatnonzero(every.any(axis=0))
-        self.dual_coef_, self.intercept_ = every[:, self.support_], np.array(levels)
+        self.dual_coef_, self.intercept_ = every[:, self.support_], np.array(b)
         pairwise = self._kernel.name == "precomputed"
         self.support_vectors_ = np.empty((0, 0)) if pairwise else points[self.support_]
-        self.curves_, self.paths_ = curves, [curve.path for curve in curves]
-        self.curve_, self.path_ = curves[0], self.paths_[0]
         f = gram.matrix[:, self.support_] @ self.dual_coef_.T + self.intercept_
         self.transduction_ = self._labels(f)
+
+    def _plain(
+        self, gram: GraphGram, T: Floats, y: Any, known: Any, weight: Floats, **options: Any
+    ) -> Family:
+        """The Laplacian SVM as a C-SVM on the labelled points, with their labels y; T makes
+        coefficients of all points of its own.
+        """
+        deformed = gram.matrix[known] @ T
+        several = len(np.unique(y)) > 2
+        kind: Any = partial(ClassFamily, coding="ovr") if several else Family
+        return cast(
+            Family,
+            kind(
+                "svc",
+                0.5 * (deformed + deformed.T),
+                y,
+                sample_weight=weight[known],
+                kernel="precomputed",
+                intercept=self.intercept,
+                **options,
+            ),
+        )
+
+    def _splits(self, family: Family) -> tuple[Criterion, Criterion]:
+        """The criterion on all points, and the same on the labelled ones alone.
+
+        Lists of splits name rows of X; folds are drawn once for both.
+        """
+        criterion = self._criterion(None)
+        if type(criterion) is not CrossValidation:
+            return criterion, criterion
+        known, given = family.used, {"scoring": criterion.scoring, "n_jobs": criterion.n_jobs}
+        pairs = [(trial.train, trial.test) for trial in criterion.trials(family)]
+        among = [tuple(np.searchsorted(known, part) for part in pair) for pair in pairs]
+        return CrossValidation(pairs, **given), CrossValidation(among, **given)
+
+    def _own(self, own: Any, points: Floats, T: Floats, patience: Any = None) -> Validation:
+        """Points to choose by, as the plain model takes them: the deformed kernel."""
+        X, y = own
+        cross = X if self._kernel.name == "precomputed" else self._kernel.cross(X, points)
+        return Validation(cross @ T, y, patience=patience, scoring=self.scoring)
 
     def _labels(self, f: Floats) -> NDArray[Any]:
         if f.shape[1] == 1:
@@ -150,15 +202,6 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         check_is_fitted(self)
         return self._labels(self._f(X))
 
-    def _value(self, values: list[float]) -> Any:
-        return values[0] if len(values) == 1 else np.array(values)
-
-    def _walked(self, family: Family, own: Any) -> Curve:
-        if own is not None:
-            patience = getattr(self, "patience", None)
-            return Validation(*own, patience=patience, scoring=self.scoring)(family)
-        return self._criterion(None)(family)
-
     def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
         raise NotImplementedError
 
@@ -177,12 +220,18 @@ class SparseLaplacianSVC(_GraphMachine):
         min  sum_labelled w_i max(0, 1 - y_i (f(x_i) + b0)) + lambda2/2 |f|^2 + mu/2 f'L f
              + lambda1 |b|_1,                   f = sum_j b_j k(x_j, .) over all points
 
-    Predictions evaluate the active terms alone. Several classes are each told from the rest.
+    Predictions evaluate the active terms alone. Of several classes each is told from the rest, all
+    at one lambda1, and the largest f counts.
 
     Parameters
     ----------
-    lambda2, mu, rho, n_neighbors, radius, graph_weights, normalized, graph :
-        As in `chemin.laplacian_svc_path`.
+    lambda2 : float, > 0, or None
+        None: the one with which the model without an L1 penalty does best, by the same folds or
+        validation points. The walk ends where the sparse model does as well.
+    mu, rho : float, >= 0, or None
+        One of them, or none; rho is mu/lambda2, and all that can be given where lambda2 is None.
+        Default: rho = 100; mu = 1 where lambda2 is given.
+    n_neighbors, radius, graph_weights, normalized, graph : as in `chemin.laplacian_svc_path`
     kernel, gamma, degree, coef0, class_weight, intercept : as in `PathSVC`
         gamma="scale" is taken from all points, with and without labels.
     cv : int, splitter, list of (train, test), or Criterion
@@ -196,13 +245,13 @@ class SparseLaplacianSVC(_GraphMachine):
     tolerance : float or None
         For choose="sparsest". 0: the sparsest of those with the smallest loss.
     patience : float or None
-        With validation points: the walk ends where lambda1 is so many times smaller than where the
-        loss was smallest, or where the loss is 0. None: go to the stop.
+        Walks end where lambda1 is so many times smaller than where the loss was smallest, and
+        smaller than without a model, or where it is 0. None: all go to the stop.
     start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
     Attributes
     ----------
-    lambda1_ : float, or an array with one for each class
+    lambda1_, lambda2_ : float
     classes_ : ndarray
     support_ : ndarray of int
         The points whose kernel terms are active, in any of the classes.
@@ -211,8 +260,9 @@ class SparseLaplacianSVC(_GraphMachine):
     intercept_ : ndarray
     transduction_ : ndarray of shape (n,)
         The labels that the model gives to all points of `fit`.
-    curve_, path_ : Curve, Path
-        Of the first class; `curves_` and `paths_` have all.
+    curve_ : Curve
+    path_ : Path, or Paths where there are several classes
+        `path_[k]` is that of class k against the rest.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -230,7 +280,7 @@ class SparseLaplacianSVC(_GraphMachine):
     def __init__(
         self,
         *,
-        lambda2: float = 0.01,
+        lambda2: float | None = None,
         mu: float | None = None,
         rho: float | None = None,
         n_neighbors: int = 7,
@@ -248,7 +298,7 @@ class SparseLaplacianSVC(_GraphMachine):
         scoring: Any = None,
         choose: str = "sparsest",
         tolerance: float | None = 0.0,
-        patience: float | None = 10.0,
+        patience: float | None = 100.0,
         start: float | None = None,
         stop: float | None = None,
         n_jobs: int | None = None,
@@ -280,32 +330,70 @@ class SparseLaplacianSVC(_GraphMachine):
         self.max_events = max_events
         self.verbose = verbose
 
-    def _learn_all(self, *args: Any) -> None:
-        self._chosen: list[float] = []
-        super()._learn_all(*args)
-        self.lambda1_ = self._value(self._chosen)
-        del self._chosen
-
-    def _binary(
-        self, gram: GraphGram, y: Floats, fold: dict[str, Any]
-    ) -> tuple[Curve, Floats, float]:
-        spec = laplacian_spec("lambda1", 0.1, self.lambda2, self.mu, self.rho, self.intercept)
-        options = {k: spec[k] for k in ("lambda2", "rho", "intercept")} | self._walk_options()
+    def _learn_all(
+        self, points: Floats, labels: Any, known: Any, weight: Floats, gram: GraphGram, own: Any
+    ) -> None:
+        options: dict[str, Any] = self._walk_options() | {"intercept": self.intercept}
         options |= {name: getattr(self, name) for name in ("kernel", "gamma", "degree", "coef0")}
-        family = GraphFamily(
-            fold["X"],
-            y,
-            laplacian=gram.laplacian,
-            gram=gram,
-            sample_weight=fold["weight"],
-            class_weight=self.class_weight,
-            **options,
-        )
-        curve = self._walked(family, fold.get("validation"))
-        value = curve.choose(self.choose, self.tolerance)
-        self._chosen.append(value)
-        s = curve.path.at(value)
-        return curve, s.coef, s.intercept
+        options |= {"laplacian": gram.laplacian, "gram": gram, "sample_weight": weight}
+        options |= {"class_weight": self.class_weight} | self._penalties()
+        kind = GraphClassFamily if len(self.classes_) > 2 else GraphFamily
+        family: Any = kind(points, labels, **options)
+        target, folds, among = None, None, None
+        if own is None:
+            folds, among = self._splits(family)
+        if self.lambda2 is None:
+            lambda2, target = self._of_plain(family, points, gram, own, among)
+            family = family.at(lambda2=lambda2)
+        self.lambda2_ = family.spec["lambda2"]
+        self.curve_ = self._walked(family, own, folds, target)
+        self.path_ = self.curve_.path
+        self.lambda1_ = self.curve_.choose(self.choose, self.tolerance)
+        found: Any = self.path_.at(self.lambda1_)
+        found = found if isinstance(found, list) else [found]
+        self._keep(points, gram, [s.coef for s in found], [s.intercept for s in found])
+        if len(self.support_) == 0:
+            warnings.warn(
+                f"the model has no kernel term and gives all points one label: no model of the "
+                f"path has a {self.curve_.loss} below {self.curve_.minimum:.4g}; more labels, "
+                "class_weight='balanced' or scoring='balanced_accuracy' may help",
+                stacklevel=4,
+            )
+
+    def _penalties(self) -> dict[str, float]:
+        """lambda2 and rho; where lambda2 is to be chosen rho alone counts."""
+        lambda2, rho = self.lambda2, self.rho
+        if lambda2 is None:
+            if self.mu is not None and check_positive(self.mu, "mu", zero=True) > 0:
+                raise ValueError(
+                    f"mu must be None where lambda2 is chosen, got {self.mu!r}: give rho = "
+                    "mu/lambda2, or lambda2 as well"
+                )
+            lambda2, rho = 1.0, RHO if rho is None and self.mu is None else rho
+        spec = laplacian_spec("lambda1", 0.1, lambda2, self.mu, rho, self.intercept)
+        return {name: spec[name] for name in ("lambda2", "rho")}
+
+    def _of_plain(
+        self, family: GraphFamily, points: Floats, gram: GraphGram, own: Any, among: Any
+    ) -> tuple[float, float]:
+        """The lambda2 with which the model without an L1 penalty is best, and its loss there."""
+        known = family.used
+        options = {"class_weight": self.class_weight, "verbose": self.verbose}
+        rho = family.spec["rho"]
+        T = gram.expansion(known, rho)
+        plain = self._plain(gram, T, family.y[known], known, family.weight, **options)
+        criterion = among if own is None else self._own(own, points, T)
+        curve = criterion(plain)
+        return curve.minimiser, curve.minimum
+
+    def _walked(self, family: GraphFamily, own: Any, folds: Any, target: float | None) -> Curve:
+        if own is not None:
+            scoring = self.scoring
+            return Validation(*own, target=target, patience=self.patience, scoring=scoring)(family)
+        if self.patience is None or family.stop is not None:
+            return cast(Curve, folds(family))
+        patience = check_positive(self.patience, "patience")
+        return InStages(folds, family, patience, target).curve()
 
 
 class LaplacianSVC(_GraphMachine):
@@ -330,6 +418,8 @@ class LaplacianSVC(_GraphMachine):
     Attributes
     ----------
     lambda2_ : float, or an array with one for each class
+    curve_, path_ : Curve, Path
+        Of the first class; `curves_` and `paths_` have all.
 
     Examples
     --------
@@ -389,49 +479,67 @@ class LaplacianSVC(_GraphMachine):
         self.max_events = max_events
         self.verbose = verbose
 
-    def _learn_all(self, *args: Any) -> None:
-        self._chosen: list[float] = []
-        super()._learn_all(*args)
-        self.lambda2_ = self._value(self._chosen)
-        del self._chosen
-
-    def _binary(
-        self, gram: GraphGram, y: Floats, fold: dict[str, Any]
-    ) -> tuple[Curve, Floats, float]:
+    def _learn_all(
+        self, points: Floats, labels: Any, known: Any, weight: Floats, gram: GraphGram, own: Any
+    ) -> None:
+        rows, several = np.flatnonzero(known), len(self.classes_) > 2
+        positive = self.classes_ if several else self.classes_[1:]
+        balance = self.class_weight
+        if several and isinstance(balance, dict):  # one against the rest has no names for them
+            numbers, cost = np.searchsorted(self.classes_, labels[rows]), weight.copy()
+            cost[rows] = many_class_weights(balance, numbers, self.classes_, weight[rows])
+            weight, balance = cost, None
         rho = laplacian_spec("lambda2", 0.1, 1.0, None, self.rho, self.intercept)["rho"]
-        known = np.flatnonzero(y >= 0)
-        T = gram.expansion(known, rho)
-        deformed = gram.matrix[known] @ T
+        options = self._ends() | {"class_weight": balance}
+        T, folds = gram.expansion(rows, rho), self._folds(rows, len(points))
+        curves, values, coefs, levels = [], [], [], []
+        for c in positive:
+            y, mine = labels[rows], own
+            if several:
+                y, mine = y == c, own and (own[0], own[1] == c)
+            family = self._plain(gram, T, y, rows, weight, **options)
+            curve = self._criterion_of(family, points, T, mine, folds)(family)
+            value = self.lambda2
+            if value is None:
+                value = curve.choose(self.choose, self.tolerance)
+            s = curve.path.at(value)
+            curves.append(curve)
+            values.append(value)
+            coefs.append(T @ s.coef)
+            levels.append(s.intercept)
+        self.lambda2_ = values[0] if len(values) == 1 else np.array(values)
+        self.curves_, self.paths_ = curves, [curve.path for curve in curves]
+        self.curve_, self.path_ = curves[0], self.paths_[0]
+        self._keep(points, gram, coefs, levels)
+
+    def _ends(self) -> dict[str, Any]:
+        """How far the path is walked: to lambda2, where it is given."""
         options: dict[str, Any] = self._walk_options()
         if self.lambda2 is not None:
             held = check_positive(self.lambda2, "lambda2")
             options |= {"start": None, "stop": min(held, options["stop"] or held)}
-        family = Family(
-            "svc",
-            0.5 * (deformed + deformed.T),
-            y[known],
-            sample_weight=fold["weight"][known],
-            kernel="precomputed",
-            intercept=self.intercept,
-            class_weight=self.class_weight,
-            **options,
-        )
-        curve = self._curve(family, fold, T)
-        value = curve.choose(self.choose, self.tolerance) if self.lambda2 is None else self.lambda2
-        self._chosen.append(value)
-        s = curve.path.at(value)
-        return curve, T @ s.coef, s.intercept
+        return options
 
-    def _curve(self, family: Family, fold: dict[str, Any], T: Floats) -> Curve:
-        own = fold.get("validation")
-        if own is not None:  # the deformed kernel between those points and the labelled ones
-            points, y = own
-            cross = points if self._kernel.name == "precomputed" else None
-            cross = self._kernel.cross(points, fold["X"]) if cross is None else cross
-            return self._walked(family, (cross @ T, y))
+    def _folds(self, rows: Any, n: int) -> Criterion:
+        """The criterion; lists of splits name rows of X, and it sees the labelled ones alone."""
+        cv, listed = self.cv, isinstance(self.cv, (list, tuple)) or hasattr(self.cv, "__next__")
+        if not listed and not isinstance(cv, PredefinedSplit):
+            return self._criterion(None)
+        pairs = cv if listed else cv.split()
+        among = [
+            tuple(np.searchsorted(rows, np.intersect1d(np.arange(n)[part], rows)) for part in pair)
+            for pair in pairs
+        ]
+        return CrossValidation(among, scoring=self.scoring, n_jobs=self.n_jobs)
+
+    def _criterion_of(
+        self, family: Family, points: Floats, T: Floats, own: Any, folds: Criterion
+    ) -> Criterion:
+        if own is not None:
+            return self._own(own, points, T)
         if self.lambda2 is not None:  # nothing is chosen: the training points tell the loss
-            return Validation(family.X, family.y, patience=None, scoring=self.scoring)(family)
-        return self._walked(family, None)
+            return Validation(family.X, family.y, patience=None, scoring=self.scoring)
+        return folds
 
 
 __all__ = ["LaplacianSVC", "SparseLaplacianSVC"]

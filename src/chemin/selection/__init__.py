@@ -12,7 +12,7 @@ from .criteria import (
 from .curve import Curve
 from .descent import Descent, UnsolvableError
 from .family import Family
-from .graph import GraphFamily, Validation
+from .graph import GraphClassFamily, GraphFamily, Validation
 from .information import InformationCriterion
 from .losses import EXACT
 from .machines import MachineCriterion, TunedWidths, machine_folds, tune_widths
@@ -35,6 +35,7 @@ __all__ = [
     "Descent",
     "Family",
     "Folds",
+    "GraphClassFamily",
     "GraphFamily",
     "InformationCriterion",
     "LeaveOneOut",

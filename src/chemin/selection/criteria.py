@@ -420,7 +420,7 @@ class Work:
             omega = self._omega(loss, y, trial)
         except ValueError as error:
             raise ValueError(f"{trial.name}: {error}") from None
-        judged: Any = _errors if isinstance(path, Paths) else loss.judged
+        judged: Any = errors if isinstance(path, Paths) else loss.judged
         found: list[tuple[Piecewise, int]] = []
         for some in self._parts(loss, trial):
             test = trial.test[some]
@@ -479,7 +479,7 @@ class Work:
         return self.named.best if self.named else 0.0
 
 
-def _errors(paths: Paths, cross: Floats, y: Any, omega: Floats) -> tuple[Piecewise, int]:
+def errors(paths: Paths, cross: Floats, y: Any, omega: Floats) -> tuple[Piecewise, int]:
     """The weighted 0/1 error of several classes over all values, and how many are undecided."""
     parts = [(some, steps) for some, steps in paths.labels(cross)]
     errors = [steps.error(y[some], omega[some]) for some, steps in parts]
