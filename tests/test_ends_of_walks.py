@@ -1,4 +1,4 @@
-"""Where walks begin and end: above the first event, and far below the last.
+"""Where walks begin: above the first event.
 
 Oracles: NumPy's generator, walks from further above, certificates.
 """
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from chemin import svc_path
-from chemin.engine import blocked
 from contract import assert_exact
 
 SHARES = [0.5, 0.15]  # of the positive class
@@ -47,22 +46,3 @@ def test_nothing_happens_above_where_a_walk_begins(share, kernel, weighted):
     f, g = (p.decision_function(X, values) for p in (path, above))
     np.testing.assert_allclose(f, g, atol=1e-8)
     assert_exact(path)
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_far_steps_where_nothing_happens(fails, monkeypatch):
-    """One step replaces several; one that drifts is made again, shorter."""
-    X, y, _ = labelled(0.5, n=40)
-    far, holds = [], blocked.BlockWalker.holds
-
-    def held(self):
-        step = self.core.longest == blocked.tol.FAR
-        far.append(step)
-        return holds(self) and not (fails and step)
-
-    monkeypatch.setattr(blocked.BlockWalker, "holds", held)
-    path = svc_path(X, y, kernel="rbf", gamma=1.0, stop=1e-6)
-    assert any(far)
-    assert_exact(path)
-    quiet = path._trace.forward > path._trace.events["move"][-1]
-    assert (np.count_nonzero(quiet) <= 4) != fails

@@ -79,11 +79,11 @@ class BlockWalker:
         core.drift_least = tol.KEEP_PRECISION * tol.PRECISION
         core.drift_rounding = tol.KEEP_ROUNDING * tol.ROUNDING
         core.spare = tol.SPARE
+        core.longest = tol.LONG if system.unit_moves else np.inf
         look_again = tol.FADED if len(system) < SHORT_ROWS else tol.FADING
         core.look_again = look_again if system.unit_moves else 0.0
         core.closed = CLOSED
         self.passed, self.nought = 0, 0.0
-        self.quiet = False  # whether nothing has happened in the last block
         self.helper = Helper()
         self.lost = LOST[0] + LOST[1] * len(system)
         self.patience = max(STANDING, 40 * len(system) // self.most)
@@ -140,9 +140,7 @@ class BlockWalker:
         self.be_careful(self.careful, few or self.afresh)
         watched = self.choose(way)
         self.gauge()
-        far = self.quiet and t_end != 0.0 and self.system.coupling.semidefinite
         while True:
-            core.longest = self.longest(far)
             core.snapshot()
             core.limit = self.length
             core.watch(watched, self.h)
@@ -160,8 +158,6 @@ class BlockWalker:
             core.restore()
             if len(missed):
                 watched = self.watch_more(watched, missed)
-            elif far:
-                far = False
             elif core.ns >= MANY and not self.careful and QUARTER * core.n_moves > self.most:
                 self.length = core.n_moves // 2
             elif not self.careful:
@@ -174,12 +170,6 @@ class BlockWalker:
                 self.length = max(min(self.length, core.n_moves) // 4, SHORTEST)
             else:
                 return BROKEN
-
-    def longest(self, far: bool) -> float:
-        """The longest step towards zero, as a part of t."""
-        if not self.system.unit_moves:
-            return np.inf
-        return tol.FAR if far else tol.LONG
 
     def watch_more(self, watched: Ints, missed: Ints) -> Ints:
         """Those watched, and those that verification has found beyond a corner."""
@@ -209,7 +199,6 @@ class BlockWalker:
     def take_over(self, h_end: Floats) -> None:
         core, recorder = self.core, self.recorder
         self.passed += core.n_events
-        self.quiet = core.n_events == 0
         self.progress(core.t, self.passed, self.helper.events)
         if recorder.system is not None:
             index, rate = recorder.room(core.most_entries())

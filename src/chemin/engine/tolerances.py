@@ -60,7 +60,6 @@ DOWN_FIRST = 3.0  # offsets: those of upper ends come last
 
 # ---------------------------------------------------------------------- the parameter
 LONG = 0.75  # t: the longest step to zero, so that drift is measured where it ends
-FAR = 0.98  # t: the same after a block in which nothing has happened
 NOUGHT = 1e-13  # t where the walk began: smaller ones are not told from 0
 NEAR_ZERO = 1e-9  # t where the walk began: below, solutions need not be unique any more
 ENDLESS = 1e9  # t: on the way to infinity, what comes later is noise
