@@ -32,6 +32,7 @@ from chemin import (
     svc_path,
     svr_path,
 )
+from chemin.problems.machine import DUST
 
 ROUND_OFF = "round-off"  # the one reason for which a path may end before its stop
 
@@ -490,9 +491,10 @@ def bends(path: Path, X: Any, low: float = 0.0) -> np.ndarray:
     if not at.any():
         return knots[:0]
     size = np.abs(at).max()
-    # Where f stands still on both sides its slopes are round-off, of the size that floors tell.
+    # Where f stands still on both sides its slopes are round-off, of the size that floors tell, or
+    # of multipliers that walks do not tell from zero.
     near = np.minimum(middles[1:] - knots, knots - middles[:-1])
-    noise = np.maximum(1e-13, 10 * path.certificate(knots).floor)
+    noise = np.maximum(DUST, 10 * path.certificate(knots).floor)
     seen = change * near > noise * size
     return knots[seen & (change > 1e-6 * np.maximum(rate, 1e-9 * size / knots))]
 

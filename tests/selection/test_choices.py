@@ -62,8 +62,9 @@ def test_more_choices_of_other_models(seed):
 
 def test_multipliers_are_not_unique_on_a_line():
     """Oracle: third differences of a quadratic vanish. Four points of pair 473 lie on a line at -1,
-    0, 1 and 2, so that (1, -3, 3, -1) may be added to their coefficients of a kernel of degree 2;
-    so much of it that one of them vanishes is as optimal, with one coefficient less.
+    0, 1 and 2, so that (1, -3, 3, -1) may be added to their coefficients of a kernel of degree 2.
+    The path has a solution in which the third vanishes. One with a little of it is as optimal, with
+    one coefficient more.
     """
     pair = draw(473)
     with warnings.catch_warnings():
@@ -72,12 +73,12 @@ def test_multipliers_are_not_unique_on_a_line():
     rows, value = [0, 7, 19, 2], 0.05
     np.testing.assert_array_equal(pair.X[rows], [[-1, -1], [-1, 0], [-1, 1], [-1, 2]])
     one = path.at(value)
-    step = np.zeros(len(one.coef))
-    step[rows] = np.array([1, -3, 3, -1]) * (-one.coef[19] / 3)
     sign = np.where(pair.y == path.classes_[1], 1, -1)
+    step = np.zeros(len(one.coef))
+    step[rows] = np.array([1, -3, 3, -1]) * sign[19]  # a multiplier of row 19 above zero
     other = replace(one, coef=one.coef + step, alpha=one.alpha + value * sign * step)
     assert path.certify(one).verdict == path.certify(other).verdict == "exact"
-    assert len(one.support) == len(other.support) + 1
+    assert len(one.support) + 1 == len(other.support)
 
 
 @pytest.mark.parametrize("seed", range(len(MORE)))

@@ -38,9 +38,10 @@ from .terms import SLACK, Bounds, Edges, Term
 AT_PIN = 1e-12
 TOLD = 4 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
-# walks tell a multiplier from its bounds by. Where the objective is but a share of all losses it is
-# as much less, for a loss that a multiplier takes away counts as much more; down to TOLD.
+# walks tell a multiplier from its bounds by. Where the objective is less than a tenth of all losses
+# (MUCH) it is as much less, for a loss that a multiplier takes away counts as much more; down to TOLD.
 DUST = 1e-12
+MUCH = 0.1
 SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as small as nu squared
 # A start with nothing above it is known in closed form. It is taken where no other kink lies nearer
 # to the best constant than this, in units of the margin: with a nearer one it would lie far above
@@ -383,7 +384,8 @@ class KernelMachine(Problem):
         unit = self._alpha_scale(lam, given)
         own = np.minimum(unit[:, None], (self.weight * self.slope_unit).T).T
         # Without a target f may be as small as its shortest rows.
-        part = TOLD if self.target == "none" else np.maximum(DUST * self.share(given), TOLD)
+        share = np.minimum(self.share(given) / MUCH, 1.0)
+        part = TOLD if self.target == "none" else np.maximum(DUST * share, TOLD)
         alpha = swept(z[:n] * self.z_unit, part * own, own, low, high, part)
         free = self._tell(loss, alpha)
         coef = self._fold(alpha) / lam
