@@ -172,3 +172,15 @@ def test_round_off_at_the_start_is_no_coefficient():
     back = other.turn("lambda1", at=0.016490741755119036, stop=0.07)
     assert back.complete
     assert np.all(back.certificate(beside_breakpoints(back)).exact)
+
+
+@pytest.mark.parametrize("make, to", [(svr_path, "epsilon"), (nu_svr_path, "nu")])
+def test_nothing_goes_on_from_a_limit(make, to):
+    """Oracle: the message. At lambda = 0 f is a limit, and multipliers are 0."""
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    path = make(X, X[:, 0], gamma=1.0, stop=0)
+    assert path.at(0.0).lambda_ == 0
+    with pytest.raises(ValueError, match="at must be greater than 0, got lambda = 0"):
+        path.turn(to, at=0.0)
+    with pytest.raises(ValueError, match="values must be greater than 0, got lambda = 0"):
+        path.leave_one_out([0.1 * path.start, 0.0])

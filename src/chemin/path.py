@@ -391,6 +391,14 @@ class Path:
             v = np.maximum(v, bottom)
         return v / self._problem.unit
 
+    def _refuse_limits(self, values: ArrayLike, name: str) -> None:
+        """Multipliers are 0 at lambda = 0, and f is a limit: no walk goes on from there."""
+        if self.coordinate.inverse and np.any(check_values(values, self.parameter) == 0):
+            raise ValueError(
+                f"{name} must be greater than 0, got {self.parameter} = 0: there f is but the limit "
+                "of solutions, none of which a walk could go on from"
+            )
+
     def _threads_for(self, values: ArrayLike, points: int | None = None) -> Any:
         """What a product of the data of so many points (None: its own) and solutions is made in."""
         rows, columns = self._data.X.shape
@@ -928,6 +936,7 @@ class Path:
             raise ValueError(f"at must be one value of {self.parameter}, got {at!r:.60}")
         _, stop = check_start_stop(None, stop)
         max_events, verbose = check_count(max_events, "max_events"), check_level(verbose, "verbose")
+        self._refuse_limits(at, "at")
         t = float(self._t(at)[0])
         new = p.turned(parameter, *self._trace.state(t), t)
         problem = new.problem
@@ -1008,6 +1017,7 @@ class Path:
             )
         if len(self._data.used) < 3:
             raise ValueError("leave_one_out needs three points with a positive weight at least")
+        self._refuse_limits(values, "values")
         out = np.empty((self._n_coef, np.size(values)))
         c = self._columns(values)
         root = np.sqrt(np.maximum(p.gram.diagonal(), 0.0))

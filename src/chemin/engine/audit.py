@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..problems import Certificate, Problem
-from ..problems.staircase import Floats
+from ..problems.staircase import Floats, Ints
 from .follow import DEFAULT_RANGE, carry_on, walking
 from .reasons import CHANCE, End, Reason
 from .tolerances import LOWEST
@@ -22,10 +22,14 @@ from .trace import Trace
 
 # All places are looked at where that costs ten milliseconds at most (EVERY). Elsewhere as many as
 # cost two or three (WORK): a certificate is one product with the matrix and some passes over a
-# column. Large problems have the least number, some hundredths of the walk.
+# column. Large problems have the least number, some hundredths of the walk. Where a walk was in
+# trouble so many places more are looked at (AFTER).
 EVERY, WORK = 4e6, 1e6
+# A walk that is made again, because the first has failed, is looked at everywhere up to this.
+AGAIN = 1e9
 PASSES = 200
 LEAST = 6  # places, however large the problem
+AFTER = 4
 CHUNK = 256  # certificates computed at once
 # Times the start: where the closed form is looked at. Where walks are straight, residuals there are
 # affine in 1/t: what holds beside the start and at the other end holds between them.
@@ -79,13 +83,13 @@ def _with_care(
     second = _carried_on(problem, first, limits) if len(first.moves) else first
     if second.end.reason not in CHANCE:
         return _to_last_place(second)
-    third = _to_last_place(certified(problem, walk(**limits, again=True)))
+    third = _to_last_place(certified(problem, walk(**limits, again=True), AGAIN))
     return max(second, third, key=_reach)
 
 
 def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any]) -> Trace:
     """A walk that has failed, carried on from its last certified place with more care."""
-    limits = dict(limits)
+    limits, max_events = dict(limits), limits["max_events"]
     stair, z, t = good.last
     if limits["stop"] is None:  # a walk that looks for its start may have gone beyond
         limits["stop"] = min(DEFAULT_RANGE * float(good.t0[0]), t)
@@ -95,7 +99,9 @@ def _carried_on(problem: Problem, good: Trace, limits: dict[str, Any]) -> Trace:
         return good
     begun = abs(float(good.t0[0]))
     on = carry_on(problem.system, stair, z, t, begun=begun, **limits, again=True)
-    again = certified(problem, on)
+    again = certified(problem, on, AGAIN)
+    if again.end.reason is Reason.MAX_EVENTS:  # of both together
+        again = replace(again, end=Reason.MAX_EVENTS(max_events))
     return _to_last_place(good.then(again)) if len(again.moves) else good
 
 
@@ -113,8 +119,11 @@ def _reach(trace: Trace) -> float:
     return abs(float(trace.t1[-1] - trace.t0[0])) if len(trace.moves) else -1.0
 
 
-def certified(problem: Problem, trace: Trace) -> Trace:
-    """The walk down to the first place at which a certificate is not exact, if there is one."""
+def certified(problem: Problem, trace: Trace, every: float = EVERY) -> Trace:
+    """The walk down to the first place at which a certificate is not exact, if there is one.
+
+    All places are looked at where that costs no more than `every`.
+    """
     places = _places(problem, trace)
     if len(places) == 0:
         return trace
@@ -122,8 +131,9 @@ def certified(problem: Problem, trace: Trace) -> Trace:
     n = len(problem.system)
     each = n * n + PASSES * n
     count = max(LEAST, int(problem.audit_work * WORK / each))
-    if count < len(places) and each * len(places) > EVERY:
+    if count < len(places) and each * len(places) > every:
         some = some[:count] * (len(places) - 1) // (count - 1)
+        some = np.union1d(some, _after_rescues(trace, places))
     above = _above(problem, trace)
     exact = _judged(problem, trace, np.append(above, places[some])).exact
     if not np.all(exact[: len(above)]):
@@ -138,6 +148,13 @@ def certified(problem: Problem, trace: Trace) -> Trace:
     # The last is bad, even if round-off of another product says that it is just not.
     k = int(np.argmax(np.append(~verdict.exact[:-1], True)))
     return trace.cut(_moves_before(problem, trace, int(stretch[k])), _why(verdict, k))
+
+
+def _after_rescues(trace: Trace, places: Floats) -> Ints:
+    """The places before and after those where the walk was in trouble."""
+    at = np.searchsorted(trace.way * places, trace.way * np.array(trace.rescues))
+    near = np.unique(at[:, None] + np.arange(AFTER) - 1)
+    return near[(near >= 0) & (near < len(places))]
 
 
 def _above(problem: Problem, trace: Trace) -> Floats:

@@ -7,8 +7,11 @@ no inverse is precise enough: the last resort.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..problems.staircase import CLOSED, Floats, Ints, StaircaseSystem
 from . import _loop, _verify  # type: ignore[attr-defined]
@@ -34,8 +37,10 @@ CAUTION = 2  # with more free, inverses are dear: so many at first, twice as man
 MANY, QUARTER = 512, 4  # with so many free, blocks are first made shorter, to a part of the longest
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
+ROUND = 16  # events of a block at one t, at least: more than half of them lead to known stairs
 LOST = 200, 20  # steps of the reference in one walk, events in a walk back; and a variable: more
 # lead nowhere
+BACK = 100  # walks back in a walk that is not kept: the same
 
 BROKEN = -1  # the code of a block that could not be walked
 
@@ -84,6 +89,7 @@ class BlockWalker:
         core.look_again = look_again if system.unit_moves else 0.0
         core.closed = CLOSED
         self.passed, self.nought = 0, 0.0
+        self.round = False  # whether the last block has gone round
         self.helper = Helper()
         self.lost = LOST[0] + LOST[1] * len(system)
         self.patience = max(STANDING, 40 * len(system) // self.most)
@@ -93,6 +99,7 @@ class BlockWalker:
         self.inverse: tuple[Floats, Ints, float] | None = None  # lent by another walk that is here
         self.edge: Floats | None = None
         self.mends = False  # whether it walks drift of another walk away
+        self.backs = 0  # how often its own drift was walked away
         self.dim = 0.0  # then: the dimness where it does
         self.mended: float | None = None  # the t at which drift was last walked away
         self.floor = 0.0  # the largest round-off of a residual, in its unit
@@ -120,7 +127,8 @@ class BlockWalker:
             standing = standing + 1 if self.t == t else 0
             if self.mends and self.passed > self.lost:
                 raise StuckError(Reason.LOST(self.passed))
-            if code != _loop.FULL or standing > self.patience or not self.mend():
+            stuck = self.round or standing > self.patience
+            if code != _loop.FULL or stuck or not self.mend():
                 if not self.walk_back(way) and self.by_reference(way, t_end):
                     return
 
@@ -204,6 +212,9 @@ class BlockWalker:
             index, rate = recorder.room(core.most_entries())
             events = recorder.room_for_events(core.n_events)
             moves = core.record(index, rate, recorder.entries, events)
+            self.round = core.t == self.t and self.goes_round(events)
+            if max(core.off_treads, core.off_pins) > 1.0:  # kept bent
+                recorder.rescues.extend(moves[1])
         core.commit()
         self.stair = core.stairs.copy()
         self.z = core.positions()
@@ -212,6 +223,24 @@ class BlockWalker:
             self.measure_boxes()
         if recorder.system is not None:
             recorder.extend(moves, events, self.z)
+
+    def goes_round(self, events: NDArray[Any]) -> bool:
+        """Whether events at one t lead back, time and again, to stairs on which the walk has been.
+
+        Ties are broken so that this cannot be, but by round-off.
+        """
+        if len(events) < ROUND:
+            return False
+        marks = self.marks
+        steps = marks[events["variable"], events["from"]] ^ marks[events["variable"], events["to"]]
+        states = np.bitwise_xor.accumulate(steps)
+        return 2 * len(np.unique(states)) < len(states)
+
+    @cached_property
+    def marks(self) -> Ints:
+        """A random number for each variable on each stair: all of them together mark a state."""
+        shape = self.system.stairs.value.shape
+        return np.random.default_rng(0).integers(np.iinfo(np.int64).max, size=shape)
 
     # ------------------------------------------------------------------ the state
 
@@ -301,6 +330,9 @@ class BlockWalker:
         """Walk drift away, as an artificial residual, at a standing t; False if that is no help."""
         self.refresh()
         drift = self.drift()
+        self.backs += 1
+        if self.recorder.system is None and self.backs > BACK:
+            raise StuckError(Reason.LOST(self.backs))
         if self.mended == self.t or np.all(np.abs(drift) <= tol.MEND * self.core.allowed()):
             return False
         system = self.system.frozen(self.t, drift)
@@ -312,13 +344,19 @@ class BlockWalker:
             mender.walk(tol.EPS)
         except StuckError:
             return False
+        self.recorder.rescues.append(self.t)
         self.recorder.mend(self.t, mender.z - self.z)
+        # An event puts a variable at the pin to which it comes; some have gone on from there.
+        pins, z = self.system.stairs.frozen(self.t).value, mender.z.copy()
         for k in np.flatnonzero(mender.stair != self.stair):
             side = 1 if mender.stair[k] > self.stair[k] else -1
             for j in range(int(self.stair[k]), int(mender.stair[k]), side):
                 if not self.recorder.take_back(self.t, int(k), j, j + side):
                     self.recorder.event(self.t, int(k), j, j + side)
+                    z[k] = pins[k, j + side] if (j + side) % 2 else z[k]
                 self.passed += 1
+        if np.any(z != mender.z):
+            self.recorder.mend(self.t, mender.z - z)
         self.stair, self.z = mender.stair, mender.z
         if np.array_equal(mender.core.stairs, mender.stair):  # not where the reference has arrived
             self.inverse = mender.core.lend()
@@ -339,6 +377,7 @@ class BlockWalker:
             check_treads(self.system.dimness(self.core.tolerance, self.t))
         if calls >= self.lost:
             raise StuckError(Reason.LOST(calls))
+        self.recorder.rescues.append(self.t)
         arrived = self.helper.walk(self, t_end)
         if not arrived:
             self.enter(way)

@@ -27,6 +27,7 @@ named on_... here are what exact arithmetic would need.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -52,6 +53,7 @@ from .tolerances import (
 from .trace import Recorder
 
 REFINEMENTS = 8  # at the most; one or two are enough when G_FF is well conditioned
+VISITS = 2  # of a state while corners are passed: more are round-off's, for there should be one
 
 
 @dataclass
@@ -269,6 +271,7 @@ class Walker:
         offset = np.where(near, 1.0 + self.rng.random(near.shape), np.inf)
         offset[1, ~self.tread] += DOWN_FIRST
         narrow = 1.0 + self.rng.random(len(self.rows))  # of stairs that have no width
+        visits: Counter[bytes] = Counter()
         for _ in range(self.patience):
             move = self.move(way)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -285,7 +288,10 @@ class Walker:
             offset[:, k] = 0.0, narrow[k]
             if side == 0:
                 near[:, k], offset[:, k] = near[::-1, k].copy(), offset[::-1, k].copy()
-        raise StuckError(Reason.STANDSTILL(self.patience))
+            visits[state := self.stair.tobytes()] += 1
+            if visits[state] > VISITS:
+                break
+        raise StuckError(Reason.STANDSTILL(visits.total()))
 
     def corner_width(self) -> Floats:
         return np.where(self.tread, self.blur, self.tolerance)

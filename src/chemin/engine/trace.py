@@ -72,6 +72,7 @@ class Recorder:
         self.passed = 0  # how many there are
         self.first: int | None = None  # the first move in which something happens
         self.states: list[State] = []  # what the walker knows of z on its way
+        self.rescues: list[float] = []  # where the walk was in trouble: the audit looks there
 
     @cached_property
     def box(self) -> Floats:
@@ -391,6 +392,7 @@ class Trace:
     end: End
     closed_above: bool = False  # whether the closed form holds above the start
     known: tuple[State, ...] = ()  # z as the walker had it, here and there
+    rescues: tuple[float, ...] = ()  # where it was in trouble
 
     @classmethod
     def build(
@@ -408,9 +410,11 @@ class Trace:
             moves = moves.then(moves.jump(float(moves.t1[-1]), np.zeros_like(z_start)))
         events = recorder.events
         still = np.zeros_like(z_start)
-        known = tuple(recorder.states)
+        known, rescues = tuple(recorder.states), tuple(recorder.rescues)
         z_start = _at_their_pins(z_start, moves, events, stairs)
-        whole = cls(stair_start, z_start, moves, events, still, stairs, end, known=known)
+        whole = cls(
+            stair_start, z_start, moves, events, still, stairs, end, known=known, rescues=rescues
+        )
         if not trim or len(moves) == 0 or recorder.system is None:
             return whole
         return whole._from(recorder.beginning(), recorder.system.boxed)
@@ -440,6 +444,7 @@ class Trace:
             self.end,
             closed_above=True,
             known=tuple((made - first, z) for made, z in self.known if made > first),
+            rescues=self.rescues,
         )
 
     def cut(self, moves: int, end: End) -> Trace:
