@@ -39,7 +39,8 @@ AT_PIN = 1e-12
 TOLD = 4 * EPS
 # Multipliers below this, relative to their scale, are what round-off leaves of zero: ten times what
 # walks tell a multiplier from its bounds by. Where the objective is less than a tenth of all losses
-# (MUCH) it is as much less, for a loss that a multiplier takes away counts as much more; down to TOLD.
+# (MUCH) it is as much less, for a loss that a multiplier takes away counts as much more; down to
+# TOLD.
 DUST = 1e-12
 MUCH = 0.1
 SMALL = 1e-2  # part of a mean multiplier: without a target the objective is as small as nu squared
