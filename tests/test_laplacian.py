@@ -116,6 +116,43 @@ def test_the_end_is_the_plain_laplacian_svm():
     np.testing.assert_allclose(path.decision_function(X, 0.0), expected, atol=1e-7)
 
 
+def small(seed):
+    """Two moons with labels balanced or not, some points twice, and any penalties."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 61))
+    X, y = make_moons(n, noise=rng.choice([0.05, 0.1, 0.3]), random_state=seed)
+    if rng.random() < 0.3:
+        X[-(n // 3) :] = X[: n // 3]
+    few = int(rng.integers(1, 9))
+    counts = (few, few)
+    if rng.random() < 0.5:
+        counts = (int(rng.integers(1, 4)), int(rng.integers(4, n // 2 - 1)))[:: rng.choice([-1, 1])]
+    options = {
+        "gamma": float(rng.choice([0.1, 0.5, 2.0, 10.0, 50.0])),
+        "lambda2": float(rng.choice([1e-4, 1e-3, 1e-2, 0.1, 1.0])),
+        "rho": float(rng.choice([0.0, 1.0, 10.0, 100.0, 1000.0])),
+    }
+    return X, partly(y, counts, seed), options, rng
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(12), *(pytest.param(k, marks=pytest.mark.stress) for k in range(12, 100))]
+)
+def test_to_zero_or_to_where_it_says(seed):
+    """Oracle: the certificate at random values, and at the end f of the plain Laplacian SVM."""
+    X, y, options, rng = small(seed)
+    path = laplacian_svc_path(X, y, stop=0, **options)
+    lowest = max(path.stop, 1e-12 * path.start)
+    values = np.exp(rng.uniform(np.log(lowest), np.log(1.2 * path.start), 30))
+    assert path.certificate(values).exact.all()
+    if not path.complete:
+        assert "round-off" in path.reason and path.stop < 1e-4 * path.start
+        return
+    plain = chemin.LaplacianSVC(**options).fit(X, y)
+    f, g = path.decision_function(X, 0.0), plain.decision_function(X)
+    np.testing.assert_allclose(f, g, atol=2e-6)
+
+
 # ---------------------------------------------------------------------- exact all along
 
 

@@ -109,7 +109,8 @@ def test_a_sparse_model_above_its_start(seed):
     X = rng.normal(size=(24, 2))
     X[:, 0] += 3 * y
     options = {"gamma": 0.5, "n_neighbors": 3, "lambda2": 0.01, "mu": 1.0}
-    curve = chemin.SparseLaplacianSVC(cv=3, stop=0.01, **options).fit(X, y).curve_
+    model = chemin.SparseLaplacianSVC(cv=3, choose="sparsest", stop=0.01, **options)
+    curve = model.fit(X, y).curve_
     values, errors = np.geomspace(0.02, 0.999 * curve.range[1], 30), []
     for train, test in StratifiedKFold(3).split(X, y):
         labels = np.full(24, -1)

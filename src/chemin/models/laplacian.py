@@ -18,7 +18,7 @@ from .._checks import (
     check_partly_labelled,
     check_positive,
     check_weights,
-    many_class_weights,
+    is_word,
 )
 from ..api import laplacian_spec, make_laplacian
 from ..kernels import GraphGram, Kernel, make_kernel
@@ -33,11 +33,15 @@ from ..selection import (
     Validation,
 )
 from ..selection.graph import InStages
-from ._base import PathEstimator
+from ._base import CHOICES, PathEstimator
 from ._points import checked_points
 
 Floats = NDArray[np.float64]
 RHO = 100.0  # mu/lambda2, where neither is given
+HELD = 1e-4  # lambda2, where labels are too few to choose it
+FOLDS = 5  # at most, where nobody says how many
+ASKED = 1000  # points at most that a sparse model is to label as the plain one does
+OTHERWISE = 0.02  # the part of each class, on average, of which it may say something else
 
 
 class _GraphMachine(ClassifierMixin, PathEstimator):
@@ -56,6 +60,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
     graph: Any
     intercept: bool
     class_weight: Any
+    lambda2: float | None
 
     def fit(
         self,
@@ -157,12 +162,37 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
             ),
         )
 
+    def _folded(self, y: NDArray[Any]) -> Criterion:
+        """Folds of labelled points, whose labels these are: no more than a class has labels."""
+        if not is_word(self.cv, ("auto",)):
+            return self._criterion(None)
+        counts = np.unique(y, return_counts=True)[1]
+        if not _spare(counts):
+            raise ValueError(
+                "a class has one label only, which folds cannot leave out: give points to choose "
+                "by to fit, validation=(X, y)"
+            )
+        folds = int(np.clip(counts.min(), 2, FOLDS))
+        return CrossValidation(folds, scoring=self.scoring, n_jobs=self.n_jobs)
+
+    def _held(self, y: NDArray[Any], own: Any) -> float | None:
+        """lambda2, where it is given, or where these labels are too few to choose it."""
+        by_folds = self.lambda2 is None and own is None and is_word(self.cv, ("auto",))
+        if not by_folds or _spare(np.unique(y, return_counts=True)[1]):
+            return self.lambda2
+        warnings.warn(
+            "a class has one label only, which folds cannot leave out to choose lambda2: "
+            f"lambda2 = {HELD:g}; validation=(X, y) chooses it",
+            stacklevel=5,
+        )
+        return HELD
+
     def _splits(self, family: Family) -> tuple[Criterion, Criterion]:
         """The criterion on all points, and the same on the labelled ones alone.
 
         Lists of splits name rows of X; folds are drawn once for both.
         """
-        criterion = self._criterion(None)
+        criterion = self._folded(family.y[family.used])
         if type(criterion) is not CrossValidation:
             return criterion, criterion
         known, given = family.used, {"scoring": criterion.scoring, "n_jobs": criterion.n_jobs}
@@ -226,27 +256,33 @@ class SparseLaplacianSVC(_GraphMachine):
     Parameters
     ----------
     lambda2 : float, > 0, or None
-        None: the one with which the model without an L1 penalty does best, by the same folds or
-        validation points. The walk ends where the sparse model does as well.
+        None: the one with which the model without an L1 penalty does best, by folds or by
+        validation points; 1e-4, with a warning, where one label a class is too few for folds.
     mu, rho : float, >= 0, or None
         One of them, or none; rho is mu/lambda2, and all that can be given where lambda2 is None.
         Default: rho = 100; mu = 1 where lambda2 is given.
     n_neighbors, radius, graph_weights, normalized, graph : as in `chemin.laplacian_svc_path`
     kernel, gamma, degree, coef0, class_weight, intercept : as in `PathSVC`
         gamma="scale" is taken from all points, with and without labels.
-    cv : int, splitter, list of (train, test), or Criterion
-        Folds of the labelled points; models on a part of them still know all points. Not used where
-        `fit` is given validation points.
+    cv : "auto", int, splitter, list of (train, test), or Criterion
+        Folds of the labelled points; models on a part of them still know all points. "auto": five,
+        or as many as each class has labels. Not used where `fit` is given validation points.
     scoring : str, callable or None
         Default: accuracy.
-    choose : "sparsest", "min" or "one_se"
-        The fewest terms within `tolerance` of the smallest loss; the minimiser; the largest lambda1
-        within one standard error.
-    tolerance : float or None
-        For choose="sparsest". 0: the sparsest of those with the smallest loss.
+    choose : "auto", "agreeing", "sparsest", "min" or "one_se"
+        "agreeing": the fewest terms that give the points, with and without labels, the labels of
+        the model without an L1 penalty, but for `tolerance`. By folds or validation points: the
+        fewest terms within `tolerance` of the smallest loss; the minimiser; the largest lambda1
+        within one standard error. "auto": "sparsest" with validation points, else "agreeing": few
+        labels say little about how many terms it takes, all points say more.
+    tolerance : "auto", float or None
+        For "agreeing" the part of each class, on average, that may have another label ("auto":
+        0.02; at most 1,000 of the points are asked). For "sparsest" what the loss may be above the
+        smallest ("auto": 0).
     patience : float or None
-        Walks end where lambda1 is so many times smaller than where the loss was smallest, and
-        smaller than without a model, or where it is 0. None: all go to the stop.
+        Walks end where the sparse model is as good as the one without an L1 penalty, where lambda1
+        is so many times smaller than where the loss was smallest, and smaller than without a model,
+        or, with choose="agreeing", where half of the points are active. None: all go to the stop.
     start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
     Attributes
@@ -294,10 +330,10 @@ class SparseLaplacianSVC(_GraphMachine):
         coef0: float = 0.0,
         class_weight: Any = None,
         intercept: bool = True,
-        cv: Any = 5,
+        cv: Any = "auto",
         scoring: Any = None,
-        choose: str = "sparsest",
-        tolerance: float | None = 0.0,
+        choose: str = "auto",
+        tolerance: Any = "auto",
         patience: float | None = 100.0,
         start: float | None = None,
         stop: float | None = None,
@@ -339,25 +375,75 @@ class SparseLaplacianSVC(_GraphMachine):
         options |= {"class_weight": self.class_weight} | self._penalties()
         kind = GraphClassFamily if len(self.classes_) > 2 else GraphFamily
         family: Any = kind(points, labels, **options)
-        target, folds, among = None, None, None
-        if own is None:
+        agreeing, rows = self._agreeing(own), family.used
+        held = self._held(family.y[rows], own)
+        if held is None or agreeing:
+            T = gram.expansion(rows, family.spec["rho"])
+            ends = {} if held is None else {"stop": held}
+            given = {"class_weight": self.class_weight, "verbose": self.verbose} | ends
+            plain = self._plain(gram, T, family.y[rows], rows, family.weight, **given)
+        folds: Any = None
+        among: Any = None
+        target: float | None = None
+        if own is None and (held is None or not agreeing):
             folds, among = self._splits(family)
-        if self.lambda2 is None:
-            lambda2, target = self._of_plain(family, points, gram, own, among)
-            family = family.at(lambda2=lambda2)
+        if held is None:  # the model without an L1 penalty is the one to be as good as
+            curve = (among if own is None else self._own(own, points, T))(plain)
+            target = curve.minimum
+            held, path = curve.minimiser, curve.path
+        elif agreeing:
+            path = plain.path
+        family = family.at(lambda2=held)
         self.lambda2_ = family.spec["lambda2"]
-        self.curve_ = self._walked(family, own, folds, target)
+        if agreeing:
+            some = np.unique(np.linspace(0, len(points) - 1, ASKED).astype(np.intp))
+            found = _each(path.at(self.lambda2_))
+            coefs = T @ np.array([s.coef for s in found]).T
+            f = gram.matrix[some] @ coefs + [s.intercept for s in found]
+            told = self._labels(f)
+            self._agree(family, points[some], told)
+        else:
+            self.curve_ = self._walked(family, own, folds, target)
+            choose = "sparsest" if is_word(self.choose, ("auto",)) else self.choose
+            tolerance = 0.0 if is_word(self.tolerance, ("auto",)) else self.tolerance
+            self.lambda1_ = self.curve_.choose(choose, cast(Any, tolerance))
         self.path_ = self.curve_.path
-        self.lambda1_ = self.curve_.choose(self.choose, self.tolerance)
-        found: Any = self.path_.at(self.lambda1_)
-        found = found if isinstance(found, list) else [found]
+        found = _each(self.path_.at(self.lambda1_))
         self._keep(points, gram, [s.coef for s in found], [s.intercept for s in found])
         if len(self.support_) == 0:
+            why = f"no model of the path has a {self.curve_.loss} below {self.curve_.minimum:.4g}"
+            if agreeing and len(np.unique(told)) == 1:
+                why = "the model without an L1 penalty does, too"
             warnings.warn(
-                f"the model has no kernel term and gives all points one label: no model of the "
-                f"path has a {self.curve_.loss} below {self.curve_.minimum:.4g}; more labels, "
+                f"the model has no kernel term and gives all points one label: {why}; more labels, "
                 "class_weight='balanced' or scoring='balanced_accuracy' may help",
                 stacklevel=4,
+            )
+
+    def _agreeing(self, own: Any) -> bool:
+        """Whether lambda1 is chosen by what the plain model says of the points."""
+        choices = ("auto", "agreeing", *CHOICES)
+        if not is_word(self.choose, choices):
+            raise ValueError(f"choose must be one of {', '.join(choices)}, got {self.choose!r}")
+        return self.choose == "agreeing" or (self.choose == "auto" and own is None)
+
+    def _agree(self, family: GraphFamily, points: Floats, labels: NDArray[Any]) -> None:
+        """Choose the fewest terms that give these points the labels of the plain model."""
+        tolerance: Any = OTHERWISE if is_word(self.tolerance, ("auto",)) else self.tolerance
+        tolerance = check_positive(tolerance, "tolerance", zero=True)
+        # By classes, so that a model without terms does not agree where one class is rare.
+        by = {"target": tolerance, "scoring": "balanced_accuracy", "patience": None}
+        if self.patience is not None:
+            check_positive(self.patience, "patience")
+            by |= {"patience": np.finfo(float).max, "most_terms": len(family) // 2}
+        self.curve_ = curve = Validation(points, labels, **by)(family)
+        self.lambda1_ = curve.sparsest(max(0.0, tolerance - curve.minimum))
+        if curve.minimum > tolerance:
+            warnings.warn(
+                f"the sparse model gives {100 * curve.minimum:.2g} % of the points another label "
+                f"than the model without an L1 penalty, asked were {100 * tolerance:.2g}: "
+                f"LaplacianSVC is that model, and stop={0.01 * curve.range[0]:.1g} may come nearer",
+                stacklevel=5,
             )
 
     def _penalties(self) -> dict[str, float]:
@@ -373,19 +459,6 @@ class SparseLaplacianSVC(_GraphMachine):
         spec = laplacian_spec("lambda1", 0.1, lambda2, self.mu, rho, self.intercept)
         return {name: spec[name] for name in ("lambda2", "rho")}
 
-    def _of_plain(
-        self, family: GraphFamily, points: Floats, gram: GraphGram, own: Any, among: Any
-    ) -> tuple[float, float]:
-        """The lambda2 with which the model without an L1 penalty is best, and its loss there."""
-        known = family.used
-        options = {"class_weight": self.class_weight, "verbose": self.verbose}
-        rho = family.spec["rho"]
-        T = gram.expansion(known, rho)
-        plain = self._plain(gram, T, family.y[known], known, family.weight, **options)
-        criterion = among if own is None else self._own(own, points, T)
-        curve = criterion(plain)
-        return curve.minimiser, curve.minimum
-
     def _walked(self, family: GraphFamily, own: Any, folds: Any, target: float | None) -> Curve:
         if own is not None:
             scoring = self.scoring
@@ -394,6 +467,16 @@ class SparseLaplacianSVC(_GraphMachine):
             return cast(Curve, folds(family))
         patience = check_positive(self.patience, "patience")
         return InStages(folds, family, patience, target).curve()
+
+
+def _spare(counts: NDArray[Any]) -> bool:
+    """Whether folds of so many labels a class have labels to learn from and others to ask."""
+    return bool(counts.max() > 1 and (len(counts) > 2 or counts.min() > 1))
+
+
+def _each(found: Any) -> list[Any]:
+    """Solutions of several classes, or the one of two."""
+    return found if isinstance(found, list) else [found]
 
 
 class LaplacianSVC(_GraphMachine):
@@ -408,7 +491,8 @@ class LaplacianSVC(_GraphMachine):
     Parameters
     ----------
     lambda2 : float, > 0, or None
-        None: chosen by cross-validation on the labelled points.
+        None: chosen by cross-validation on the labelled points, one for all classes; 1e-4, with a
+        warning, where one label a class is too few for folds.
     rho : float, >= 0
         mu/lambda2.
     choose, tolerance, cv, scoring : as in `PathSVC`
@@ -417,9 +501,10 @@ class LaplacianSVC(_GraphMachine):
 
     Attributes
     ----------
-    lambda2_ : float, or an array with one for each class
-    curve_, path_ : Curve, Path
-        Of the first class; `curves_` and `paths_` have all.
+    lambda2_ : float
+    curve_ : Curve
+    path_ : Path, or Paths where there are several classes
+        `path_[k]` is that of class k against the rest.
 
     Examples
     --------
@@ -446,7 +531,7 @@ class LaplacianSVC(_GraphMachine):
         coef0: float = 0.0,
         class_weight: Any = None,
         intercept: bool = True,
-        cv: Any = 5,
+        cv: Any = "auto",
         scoring: Any = None,
         choose: str = "min",
         tolerance: float | None = None,
@@ -482,64 +567,45 @@ class LaplacianSVC(_GraphMachine):
     def _learn_all(
         self, points: Floats, labels: Any, known: Any, weight: Floats, gram: GraphGram, own: Any
     ) -> None:
-        rows, several = np.flatnonzero(known), len(self.classes_) > 2
-        positive = self.classes_ if several else self.classes_[1:]
-        balance = self.class_weight
-        if several and isinstance(balance, dict):  # one against the rest has no names for them
-            numbers, cost = np.searchsorted(self.classes_, labels[rows]), weight.copy()
-            cost[rows] = many_class_weights(balance, numbers, self.classes_, weight[rows])
-            weight, balance = cost, None
+        rows = np.flatnonzero(known)
         rho = laplacian_spec("lambda2", 0.1, 1.0, None, self.rho, self.intercept)["rho"]
-        options = self._ends() | {"class_weight": balance}
-        T, folds = gram.expansion(rows, rho), self._folds(rows, len(points))
-        curves, values, coefs, levels = [], [], [], []
-        for c in positive:
-            y, mine = labels[rows], own
-            if several:
-                y, mine = y == c, own and (own[0], own[1] == c)
-            family = self._plain(gram, T, y, rows, weight, **options)
-            curve = self._criterion_of(family, points, T, mine, folds)(family)
-            value = self.lambda2
-            if value is None:
-                value = curve.choose(self.choose, self.tolerance)
-            s = curve.path.at(value)
-            curves.append(curve)
-            values.append(value)
-            coefs.append(T @ s.coef)
-            levels.append(s.intercept)
-        self.lambda2_ = values[0] if len(values) == 1 else np.array(values)
-        self.curves_, self.paths_ = curves, [curve.path for curve in curves]
-        self.curve_, self.path_ = curves[0], self.paths_[0]
-        self._keep(points, gram, coefs, levels)
+        value = self._held(labels[known & (weight > 0)], own)
+        T, options = gram.expansion(rows, rho), self._ends(value)
+        family = self._plain(gram, T, labels[rows], rows, weight, **options)
+        criterion = self._criterion_of(family, rows, points, T, own, value)
+        self.curve_ = curve = criterion(family)
+        self.path_ = curve.path
+        if value is None:
+            value = curve.choose(self.choose, self.tolerance)
+        self.lambda2_ = value
+        found = _each(self.path_.at(value))
+        self._keep(points, gram, [T @ s.coef for s in found], [s.intercept for s in found])
 
-    def _ends(self) -> dict[str, Any]:
-        """How far the path is walked: to lambda2, where it is given."""
-        options: dict[str, Any] = self._walk_options()
-        if self.lambda2 is not None:
-            held = check_positive(self.lambda2, "lambda2")
+    def _ends(self, held: float | None) -> dict[str, Any]:
+        """Options of the path, which goes to lambda2 where it is given."""
+        options: dict[str, Any] = self._walk_options() | {"class_weight": self.class_weight}
+        if held is not None:
+            held = check_positive(held, "lambda2")
             options |= {"start": None, "stop": min(held, options["stop"] or held)}
         return options
 
-    def _folds(self, rows: Any, n: int) -> Criterion:
-        """The criterion; lists of splits name rows of X, and it sees the labelled ones alone."""
-        cv, listed = self.cv, isinstance(self.cv, (list, tuple)) or hasattr(self.cv, "__next__")
-        if not listed and not isinstance(cv, PredefinedSplit):
-            return self._criterion(None)
-        pairs = cv if listed else cv.split()
-        among = [
-            tuple(np.searchsorted(rows, np.intersect1d(np.arange(n)[part], rows)) for part in pair)
-            for pair in pairs
-        ]
-        return CrossValidation(among, scoring=self.scoring, n_jobs=self.n_jobs)
-
     def _criterion_of(
-        self, family: Family, points: Floats, T: Floats, own: Any, folds: Criterion
+        self, family: Family, rows: Any, points: Floats, T: Floats, own: Any, held: float | None
     ) -> Criterion:
         if own is not None:
             return self._own(own, points, T)
-        if self.lambda2 is not None:  # nothing is chosen: the training points tell the loss
+        if held is not None:  # nothing is chosen: the training points tell the loss
             return Validation(family.X, family.y, patience=None, scoring=self.scoring)
-        return folds
+        cv, listed = self.cv, isinstance(self.cv, (list, tuple)) or hasattr(self.cv, "__next__")
+        if not listed and not isinstance(cv, PredefinedSplit):
+            return self._folded(family.y[family.used])
+        # Lists of splits name rows of X, and the labelled ones alone are seen.
+        pairs, every = cv if listed else cv.split(), np.arange(len(points))
+        among = [
+            tuple(np.searchsorted(rows, np.intersect1d(every[part], rows)) for part in pair)
+            for pair in pairs
+        ]
+        return CrossValidation(among, scoring=self.scoring, n_jobs=self.n_jobs)
 
 
 __all__ = ["LaplacianSVC", "SparseLaplacianSVC"]

@@ -26,6 +26,7 @@ from .several import ClassFamily, Paths
 STAGE = 0.6  # of the value reached so far: how far a walk goes before its losses are looked at
 FIRST = 0.1  # of the start: as far folds go before anybody looks
 LOWEST = 1e-4  # of the start: where a walk ends that nothing has ended before
+DEEPER = 1e-7  # of the start: the same, where the number of terms bounds the walk
 LOOKS = 16  # at the loss of several classes in a stage
 
 
@@ -198,6 +199,8 @@ class Validation(Criterion):
         A loss that is good enough, such as that of the model without a penalty.
     patience : float or None
         None: go to the stop, or to 1e-4 of the start, in any case.
+    most_terms : int or None
+        The path ends as well where a model has more kernel terms.
     scoring : str or None
         One of `chemin.selection.EXACT_SCORES`.
 
@@ -218,6 +221,7 @@ class Validation(Criterion):
         *,
         target: float | None = None,
         patience: float | None = 10.0,
+        most_terms: int | None = None,
         scoring: Any = None,
     ) -> None:
         super().__init__(scoring=scoring)
@@ -226,6 +230,7 @@ class Validation(Criterion):
             raise ValueError(f"y must have {len(self.X)} entries, got shape {self.y.shape}")
         self.target = target if target is None else check_positive(target, "target", zero=True)
         self.patience = patience if patience is None else check_positive(patience, "patience")
+        self.most_terms = np.inf if most_terms is None else most_terms
 
     def __repr__(self) -> str:
         return f"Validation({len(self.X)} points, scoring={self.scoring!r})"
@@ -282,7 +287,8 @@ class Validation(Criterion):
             raise ValueError(f"the path on all rows is empty: {path.reason}")
         losses = _Losses(loss, path, _cross(path, self.X), self._target(path))
         first = best = losses.least(path, path.start, path.start)[0]
-        at, goal, lowest = path.start, self.target or 0.0, LOWEST * path.start
+        at, goal = path.start, self.target or 0.0
+        lowest = path.start * (LOWEST if np.isinf(self.most_terms) else DEEPER)
         while True:
             high, stop = path.stop, max(STAGE * path.stop, lowest)
             if isinstance(path, Paths):
@@ -294,6 +300,7 @@ class Validation(Criterion):
             if value < best:
                 best, at = value, place
             done = best <= goal or (best < first and path.stop * self.patience < at)
+            done |= _terms(path, path.stop) > self.most_terms
             ended = not path.complete or path.stop <= lowest
             if done or ended or path.n_events >= most:
                 return path
@@ -327,6 +334,12 @@ class _Losses:
             losses = self.loss((self.cross[some].T @ coef[some] + b).T) @ self.omega
         k = int(np.argmin(losses))
         return float(losses[k]), float(values[k])
+
+
+def _terms(path: Path | Paths, value: float) -> int:
+    """Kernel terms of the model at a value, of all classes together."""
+    coef, _ = path.coefficients([value])
+    return int(np.count_nonzero(coef.any(axis=0) if isinstance(path, Paths) else coef))
 
 
 def _cross(path: Path | Paths, X: Any) -> Floats:
