@@ -55,6 +55,26 @@ def test_a_damaged_walk_is_cut_before_the_damage(walk, share):
     assert len(good.moves) >= move - 2
 
 
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_a_walk_that_is_carried_on_stands_where_the_other_begins(walk, share):
+    """Oracle: the states of the other walk, to the last bit. Far below its start a last bit of the
+    first walk's multipliers is more than certificates allow.
+    """
+    problem, trace = walk
+    first = trace.cut(int(share * len(trace.moves)), trace.end)
+    stair, z, t = first.last
+    other = carry_on(problem.system, stair, z, t, stop=float(trace.t1[-1]))
+    other = replace(other, z_start=np.nextafter(other.z_start, np.inf))
+    joined = first.then(other)
+    expected = np.array([state.copy() for state in other.states()])
+    states = np.array([state.copy() for state in joined.states()])[-len(expected) :]
+    np.testing.assert_array_equal(states, expected)
+    values = np.linspace(t, trace.t1[-1], 30)[1:]
+    for once in (True, False):
+        z = joined.solutions(values, once=once)
+        np.testing.assert_array_equal(z, other.solutions(values, once=once))
+
+
 def test_a_damaged_walk_is_walked_again(walk):
     """Oracle: the walk without the damage."""
     problem, trace = walk

@@ -474,14 +474,14 @@ class Trace:
             moves=self.moves.then(self.moves.jump(t, other.z_start - z)).then(other.moves),
             events=np.concatenate([self.events, np.array(between, dtype=EVENT), later]),
             end=other.end,
-            known=(*self.known, *((made + count + 1, state) for made, state in other.known)),
+            known=(*self.known, *((made + count + 1, state) for made, state in other._known)),
         )
 
     @property
     def last(self) -> tuple[Ints, Floats, float]:
         """Stairs, z and t at the end; those of the start where there is no move."""
         count, (made, known) = len(self.moves), self._known[-1]
-        if self._small and not self.known:  # all states are wanted again: certificates ask for them
+        if self._small:  # all states are wanted again: certificates ask for them
             made, known = count, self._kept[-1]
         z = known.copy()
         self._leap(z, made, count)
@@ -663,23 +663,25 @@ class Trace:
     def _kept(self) -> Floats:
         """z before each move and after the last, by rows: `_leap` from each to the next.
 
-        Steps are added up one after the other, from one move that ends at a pin to the next.
+        Steps are added up one after the other, from one move that ends at a pin to the next, and
+        from where z is known.
         """
         pointer, count = self.moves.pointer, len(self.moves)
         out = np.zeros((count + 1, len(self.z_start)))
-        out[0] = self.z_start
         row = np.repeat(np.arange(1, count + 1), np.diff(pointer))
         out[row, self.moves.index] = self.moves.ends(slice(0, count))
         (k, to), move = self._pinned, self._pinned_move
         pin = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
-        at = 0
-        for i, j, value in zip(k.tolist(), move.tolist(), pin.tolist()):
-            if j > at:
-                np.add.accumulate(out[at : j + 1], out=out[at : j + 1])
-                at = j
-            if j:  # at the start all stand where they stand
+        known = [made for made, _ in self._known]
+        for (first, z), last in zip(self._known, [*known[1:], count]):
+            out[first], at = z, first  # at the start all stand where they stand
+            here = slice(*np.searchsorted(move, [first, last], side="right"))
+            for i, j, value in zip(k[here].tolist(), move[here].tolist(), pin[here].tolist()):
+                if j > at:
+                    np.add.accumulate(out[at : j + 1], out=out[at : j + 1])
+                    at = j
                 out[j, i] = value
-        np.add.accumulate(out[at:], out=out[at:])
+            np.add.accumulate(out[at : last + 1], out=out[at : last + 1])
         return out
 
     @cached_property
