@@ -60,8 +60,7 @@ cdef class WorkingSet(Record):
             return
         self.wcap, self.n_gathered = max(need, self.wcap), 0
         self._forget_rows()
-        self.GW, self.known = np.empty((2, self.wcap, self.cap))
-        self.HG = np.empty((self.wcap, self.cap))
+        self.GW, self.known, self.HG = np.empty((3, self.wcap, self.cap))
         self.history = np.empty((self.bcap + 1, self.wcap))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
         k, x = np.zeros((5, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))
