@@ -2,7 +2,7 @@
 """Whether a matrix is finite, and symmetric to its last bit: one reading of it, by tiles."""
 
 cdef enum:
-    TILE = 32  # rows and columns that are compared at a time: they stay in the cache
+    TILE = 64  # rows and columns that are compared at a time: they stay in the cache
 
 
 cdef bint differ(

@@ -395,8 +395,8 @@ class Path:
         """Multipliers are 0 at lambda = 0, and f is a limit: no walk goes on from there."""
         if self.coordinate.inverse and np.any(check_values(values, self.parameter) == 0):
             raise ValueError(
-                f"{name} must be greater than 0, got {self.parameter} = 0: there f is but the limit "
-                "of solutions, none of which a walk could go on from"
+                f"{name} must be greater than 0, got {self.parameter} = 0: there f is but the "
+                "limit of solutions, none of which a walk could go on from"
             )
 
     def _threads_for(self, values: ArrayLike, points: int | None = None) -> Any:

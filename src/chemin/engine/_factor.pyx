@@ -59,7 +59,8 @@ cdef enum:
     LAPACK_BLOCK = 32  # columns that LAPACK takes at a time
     REFINEMENTS = 8  # of a solve, at the most
     FEW = 32  # slots: fewer are looked up as they come
-    LEAST = 384  # slots: for a few hundred variables there is room from the start
+    LEAST = 1024  # slots that there is room for from the start, as far as there are variables;
+    PART = 4  # or for this part of them: what is not used takes no memory
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny
@@ -106,15 +107,18 @@ cdef class Factor(System):
         cdef Py_ssize_t old = self.ns if self.cap else 0
         if cap <= self.cap:
             return False
-        cap = min(max(cap, LEAST, 3 * self.cap // 2), self.N + self.ucap + 2)
+        cap = min(max(cap, LEAST, self.N // PART, 3 * self.cap // 2), self.N + self.ucap + 2)
         cap = (cap + 7) // 16 * 16 + 8  # odd in lines of the cache, which spreads columns over it
-        H, owners, slots = np.empty((cap, cap)), np.zeros((7, cap), np.intp), np.zeros((19, cap))
+        # One piece of memory, for new pages are dear: of several the system is given some back.
+        room = np.empty((cap + 4 * self.ucap, cap))
+        H, owners, slots = room[:cap], np.zeros((7, cap), np.intp), np.zeros((19, cap))
         if old:
             H[:old, :old] = self.H[:old, :old]
             owners[:2, :old] = self.owners[:2, :old]
             slots[:9, :old] = self.slots[:9, :old]
         self.H, self.owners, self.slots = H, owners, slots
-        self.U, self.scaled = np.empty((2, self.ucap, cap))
+        self.U, self.scaled = room[cap : cap + self.ucap], room[cap + self.ucap :][: self.ucap]
+        self.room = room[cap + 2 * self.ucap :]
         self.d, self.work = np.zeros((2, max(self.ucap, cap)))
         self._cut()
         self.cap, self.n_line = cap, 0

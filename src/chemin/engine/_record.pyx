@@ -29,7 +29,7 @@ cdef class Record(Factor):
     def reserve(self, Py_ssize_t cap):
         if not super().reserve(cap):
             return False
-        self.DZ, self.rates = np.empty((2, self.bcap, self.cap))
+        self.DZ, self.rates = self.room[: self.bcap], self.room[self.bcap : 2 * self.bcap]
         self.mon = np.empty((self.bcap, self.cap), dtype=np.int8)
         return True
 

@@ -100,7 +100,7 @@ cdef class Core(Loop):
     def reserve(self, Py_ssize_t cap):
         if not super().reserve(cap):
             return False
-        self.bent = np.empty((self.bcap, self.cap))
+        self.bent = self.room[2 * self.bcap : 3 * self.bcap]
         self.marks = np.empty((1 + 2 * self.nb, self.cap))
         return True
 

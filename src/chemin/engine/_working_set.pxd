@@ -21,7 +21,7 @@ cdef inline double noise_z(const Direction *d, double blur) noexcept nogil:
 cdef class WorkingSet(Record):
     cdef:
         # rows: the watched pinned variables
-        readonly Py_ssize_t nw, wcap
+        readonly Py_ssize_t nw, wcap, width
         Py_ssize_t[::1] w_var
         char[::1] w_on
         # of each row: the stairs below and above, infinite once its variable has left its pin; and

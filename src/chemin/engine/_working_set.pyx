@@ -21,6 +21,7 @@ from chemin.engine._vector cimport (
 )
 
 cdef enum:
+    WIDE = 384  # slots that rows have room for from the start
     WORTH_IT = 64  # slots: below, a product with H0 takes less than to look for others to be made
 
 cdef double EPS = np.finfo(np.float64).eps
@@ -53,15 +54,18 @@ cdef class WorkingSet(Record):
         return True
 
     def _reserve_rows(self, Py_ssize_t need):
-        """Room for `need` rows."""
+        """Room for `need` rows, and in them for the slots of a block."""
         cdef double[:, ::1] x
         cdef Py_ssize_t[:, ::1] k
-        if need <= self.wcap and self.GW.shape[1] == self.cap:
+        cdef Py_ssize_t wide = min(self.ns + self.ucap + 2, self.cap)
+        if need <= self.wcap and wide <= self.width:
             return
+        if wide > self.width:  # no wider than that: columns are written, each entry in its row
+            wide = min(max(wide, WIDE, 3 * self.width // 2), self.cap)
+            self.width = (wide + 7) // 16 * 16 + 8
         self.wcap, self.n_gathered = max(need, self.wcap), 0
         self._forget_rows()
-        self.GW, self.known = np.empty((2, self.wcap, self.cap))
-        self.HG = np.empty((self.wcap, self.cap))
+        self.GW, self.known, self.HG = np.empty((3, self.wcap, self.width))
         self.history = np.empty((self.bcap + 1, self.wcap))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
         k, x = np.zeros((5, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))
@@ -378,7 +382,7 @@ cdef class WorkingSet(Record):
             self.full[s] = self.zd[s] + self.coast[s]
         self.largest = largest_size(self.ns, &self.full[0])
         self.size = self._size(&self.full[0])
-        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, &self.full[0], 0.0, hd)
+        gemv_t(&self.GW[0, 0], self.width, self.nw, self.ns, 1.0, &self.full[0], 0.0, hd)
         for w in range(self.nw):
             hd[w] = -(sigma[w] * hd[w] + r[w] * way)
 
@@ -395,7 +399,7 @@ cdef class WorkingSet(Record):
         """The way along a null vector, at a standing t; h' of the rows goes to hj."""
         cdef Py_ssize_t w
         cdef double largest = 0.0, size = self._size(z)
-        gemv_t(&self.GW[0, 0], self.cap, self.nw, self.ns, 1.0, z, 0.0, &self.hj[0])
+        gemv_t(&self.GW[0, 0], self.width, self.nw, self.ns, 1.0, z, 0.0, &self.hj[0])
         for w in range(self.nw):
             self.hj[w] *= -self.w_sigma[w]
             largest = max(largest, self.w_root[w])

@@ -16,6 +16,8 @@ Ints = NDArray[np.intp]
 
 # A vector with so many times more entries than non-zeros: reading their rows alone is quicker.
 FEW = 8
+# So few vectors are multiplied one by one: for a product of matrices A is copied on the way.
+SINGLY = 3
 STRIP = 512  # rows of a factor whose absolute values are taken at a time, and not kept
 # What all entries have in common is taken out where it is most of them: no entry is less than ALIKE
 # times the largest, and the largest becomes less by WORTH at least. It leaves LEFT of it at least:
@@ -30,7 +32,11 @@ def _product(A: Floats, v: Floats) -> Floats:
     some = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
     if FEW * len(some) < len(v):
         return (v[some].T @ A[some]).T
-    return A @ v if v.ndim == 1 else (v.T @ A).T  # BLAS reads A faster from this side
+    if v.ndim == 1:
+        return A @ v
+    if v.shape[1] <= SINGLY:
+        return np.array([A @ column for column in v.T]).T
+    return (v.T @ A).T  # BLAS reads A faster from this side
 
 
 @dataclass(frozen=True)
