@@ -216,11 +216,11 @@ def test_an_interrupt_of_the_audit_keeps_what_has_been_walked(iris, monkeypatch,
     """Oracle: the whole path, and the certificate. `call`: the audit, or that of a second walk."""
     whole, calls, certified = svc_path(*iris, kernel="linear"), [], audit.certified
 
-    def interrupted(problem, trace):
+    def interrupted(problem, trace, *every):
         calls.append(trace)
         if len(calls) == call:
             raise KeyboardInterrupt
-        return certified(problem, trace).cut(3, Reason.ASTRAY(1.0))
+        return certified(problem, trace, *every).cut(3, Reason.ASTRAY(1.0))
 
     monkeypatch.setattr(audit, "certified", interrupted)
     part = svc_path(*iris, kernel="linear")
