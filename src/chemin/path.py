@@ -44,7 +44,7 @@ from .kernels import (
 from .leave_one_out import predictions_without
 from .problems import PROBLEMS, Certificate, Columns, Problem
 from .problems.staircase import Floats
-from .segments import Coordinate, Segments, Terms, coordinate_of, segments
+from .segments import Bounded, Coordinate, Segments, Terms, coordinate_of, segments
 from .storage import Stored, read, write
 from .summaries import Roc, crossings, roc
 
@@ -681,6 +681,15 @@ class Path:
         `cross` is the kernel between the rows of the path and the points, of shape (rows, points);
         for linear models the points as columns. Segments lie in the `coordinate` u.
         """
+        return self._segments(cross, None)
+
+    def sides(self, cross: Floats, own: Floats | None) -> Iterator[Segments | Bounded]:
+        """`segments` where only the side of 0 on which f lies is asked for; `own`: k(x, x) at the
+        points, or None where it is not known, or k not known to be an inner product.
+        """
+        return self._segments(cross, own)
+
+    def _segments(self, cross: Floats, own: Floats | None) -> Iterator[Any]:
         if len(self._trace.t0) == 0:
             raise ValueError(f"this path is empty: {self.reason}")
         if np.ndim(cross) != 2 or len(cross) != self._n_coef:
@@ -693,7 +702,7 @@ class Path:
         common: Floats | float = 0.0
         if self._problem.centred is not None:
             rest, common = parted(cross.T)
-            cross = rest.T
+            cross, own = rest.T, None
         return segments(
             self._problem,
             self._trace,
@@ -702,6 +711,7 @@ class Path:
             above=self.closed_above,
             terms=self.terms,
             rest=self._still_below,
+            own=own,
         )
 
     def cross(self, X: ArrayLike) -> Floats:

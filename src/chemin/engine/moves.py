@@ -179,10 +179,12 @@ class StraightMoves(Moves):
             return super().still(among, most)
         first, last = self.pointer[:-1], self.pointer[1:] - 1
         out = np.ones(len(self), bool)
-        some = np.flatnonzero(last >= first)
-        for entry in (first[some], (first + last)[some] // 2, last[some]):
-            far = np.abs(self.length[some] * self.rate[entry]) > most
-            out[some[far & among[self.index[entry]]]] = False
+        left = np.flatnonzero(last >= first)
+        for entry in (first, (first + last) // 2, last):
+            at = entry[left]
+            far = np.abs(self.length[left] * self.rate[at]) > most
+            far &= among[self.index[at]]
+            out[left[far]], left = False, left[~far]
         for j in np.flatnonzero(out).tolist():
             far = np.abs(self.length[j] * self.rate[self.part(j)]) > most
             out[j] = not np.any(far & among[self.entries(j)])

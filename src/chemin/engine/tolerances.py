@@ -48,6 +48,7 @@ NIL = 1e-13  # absolute terms: pivots of the compiled core below are zero, the r
 DOUBT = 1e-8  # absolute terms: below, an updated inverse knows no pivot and no speed at a corner
 DOUBT_REFINED = 1e-11  # absolute terms: nor does one with its solves refined once
 INDEFINITE = 1e-8  # absolute terms: a pivot below minus this is no rounding
+TURNED = 1e-7  # absolute terms: the square of how fast f moves, as a norm, is known to this
 NULL = 1e-14  # m times the largest: an eigenvalue of m rows below it is zero
 FRAIL = 1e-4  # absolute terms: after a smaller pivot the inverse, or the direction, is made again
 SETTLED = 1e-10  # a solve: refined again while it changes by more, so that residuals do not drift

@@ -800,33 +800,48 @@ class Trace:
 
     # ------------------------------------------------------------------ all moves at once
 
-    def images(self, phi: Floats) -> Iterator[Image]:
-        """z'phi over all moves, in blocks of moves.
+    def before_move(self, move: int) -> Floats:
+        """z before a move."""
+        known = [state for state in self._known if state[0] <= move]
+        made, z = known[-1]
+        z = z.copy()
+        self._leap(z, made, move)
+        return z
+
+    def images(self, phi: Any, begin: int = 0, end: int | None = None) -> Iterator[Image]:
+        """z'phi over all moves, or from one on up to another, in blocks of moves. phi is an array,
+        or what is multiplied and indexed as one.
 
         A move changes few variables, so a block needs few rows of phi:
 
             rows of a block = (z before the block)'phi + (changes since the block began)'phi
         """
-        if self._small and 0 < len(self.z_start) <= CHECKPOINT and len(self.moves):
+        end = len(self.moves) if end is None else end
+        if (
+            self._small
+            and 0 < len(self.z_start) <= CHECKPOINT
+            and end - begin == len(self.moves) > 0
+        ):
             yield self._image(phi)
             return
-        z, place = self.z_start.copy(), np.full(len(self.z_start), -1, np.intp)
+        z = self.before_move(begin) if begin else self.z_start.copy()
+        place = np.full(len(z), -1, np.intp)
         pointer, last = self.moves.pointer, np.empty(0)
-        for first in range(0, len(self.moves), AT_A_TIME):
-            block = slice(first, min(first + AT_A_TIME, len(self.moves)))
+        for first in range(begin, end, AT_A_TIME):
+            block = slice(first, min(first + AT_A_TIME, end))
             entries = pointer[first : block.stop + 1]
             rate, pace = self.moves.steps(block)
             moved, so_far, far = cumulated(self.moves.index, rate, pace, entries, place)
             # The last column of so_far is 1: the product is that with z before the block, too.
             rows = np.empty((len(moved) + 1, phi.shape[1]))
             phi.take(moved, axis=0, out=rows[:-1], mode="clip")
-            rows[-1] = z @ phi if (first // AT_A_TIME) % AFRESH == 0 else last
+            rows[-1] = z @ phi if ((first - begin) // AT_A_TIME) % AFRESH == 0 else last
             out = so_far @ rows
             last, so_far = out[-1].copy(), so_far[:, :-1]
             yield Image(self.moves, block, phi, out, z.copy(), moved, so_far, far)
             z[moved] += so_far[-1]
 
-    def _image(self, phi: Floats) -> Image:
+    def _image(self, phi: Any) -> Image:
         """`images` as one, of few variables: any of them may move in any block."""
         block, every = slice(0, len(self.moves)), np.arange(len(self.z_start))
         so_far, far = self._kept - self.z_start, float(np.abs(self.moves.ends(block)).sum())
@@ -844,7 +859,7 @@ class Image:
 
     moves: Moves
     block: slice
-    phi: Floats
+    phi: Any
     ends: Floats  # (moves of the block + 1, columns): z'phi before, between and after them
     z: Floats  # before the block
     moved: Ints  # the variables that change in it

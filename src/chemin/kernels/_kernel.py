@@ -121,6 +121,15 @@ class Kernel(ABC):
         """
         return 0.0
 
+    def own(self, X: Any) -> Array | None:
+        """Return k(x_i, x_i) where k is known to be an inner product, or None.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        """
+        return None
+
     @property
     def of_strings(self) -> bool:
         """Whether points are strings; otherwise they are rows of numbers."""
@@ -298,6 +307,9 @@ class BlockKernel(Kernel):
             corner[i, j] = known[j]
         repeat_in_place(out, inverse_new, inverse)
         return out
+
+    def own(self, X: Any) -> Array | None:
+        return self._self_similarity(X)
 
     @abstractmethod
     def _writer(self, A: Any, B: Any) -> Writer:

@@ -14,12 +14,13 @@ Each kind of segment is one class. `Straight` is the first: f is affine in u bet
 `Curved` knows no formula but f itself: moves of another kind become that (see `engine.moves`).
 """
 
-from .kinds import Coordinate, Curved, Projective, Segments, Straight, f_at
+from .kinds import Bounded, Coordinate, Curved, Projective, Segments, Straight, f_at
 from .parts import Parts
 from .read import coordinate_of, segments
 from .rounded import Terms
 
 __all__ = [
+    "Bounded",
     "Coordinate",
     "Curved",
     "Parts",

@@ -68,7 +68,8 @@ class Sides(NamedTuple):
     last: Bools  # (k, m) right below u1
     piece: Ints  # (e,) where it changes inside a piece, once a point
     point: Ints  # (e,) whose
-    u: Floats  # (e,) and where in it
+    u: Floats  # (e,) and where in it, of each point in order
+    up: Bools  # (e,) the side from there on
     zero: bool  # whether f = 0 anywhere, or may be
 
 
@@ -153,7 +154,7 @@ class Segments(ABC):
         j, s0, s1 = self.cut([np.zeros(1)])
         u0, u1 = np.sort([self.u(j, s0), self.u(j, s1)], axis=0)
         up, none = self.at(j, 0.5 * (s0 + s1)) > 0, np.empty(0, np.intp)
-        return Sides(u0, u1, up, up, none, none, np.empty(0), True)
+        return Sides(u0, u1, up, up, none, none, np.empty(0), np.empty(0, bool), True)
 
     def vanishes(self, j: Ints) -> Bools:
         """Points at which f = 0 on all of one of these segments: shape (m,)."""
@@ -264,11 +265,11 @@ class Straight(Segments):
         f0 = self.f0[j, i]
         u = self.u(j, f0 / (f0 - self.f1[j, i]))
         if not back.any():
-            return Sides(self.u0, self.u1, first, last, j, i, u, zero)
+            return Sides(self.u0, self.u1, first, last, j, i, u, last[j, i], zero)
         turned = back[:, None]
         u0, u1 = np.sort([self.u0, self.u1], axis=0)
         low, high = np.where(turned, last, first), np.where(turned, first, last)
-        return Sides(u0, u1, low, high, j, i, u, zero)
+        return Sides(u0, u1, low, high, j, i, u, high[j, i], zero)
 
     def vanishes(self, j: Ints) -> Bools:
         """At both ends of one of these segments."""
@@ -319,11 +320,30 @@ class Told(Straight):
         row = np.arange(len(self.ends) - 1)[self.some][j]
         f0, f1 = (self.g[k, i] * self.ends[k] for k in (row, row + 1))
         u = self.u(j, f0 / (f0 - f1))
-        return Sides(self.u0, self.u1, first, last, j, i, u, False)
+        return Sides(self.u0, self.u1, first, last, j, i, u, last[j, i], False)
 
     def vanishes(self, j: Ints) -> Bools:
         """Nowhere: f is told from 0."""
         return np.zeros(self.up.shape[1], bool)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Segments one after the other, u growing, of which the sides of 0 alone are known."""
+
+    ends: tuple[float, float]
+    first: Bools  # (m,) whether f > 0 at the first end
+    last: Bools  # (m,) and at the last
+    point: Ints  # (e,) which changes its side
+    u: Floats  # (e,) where, of each point in order
+    up: Bools  # (e,) the side from there on
+
+    def sides(self) -> Sides:
+        """All of them as one piece."""
+        u0, u1 = (np.array([u]) for u in self.ends)
+        piece = np.zeros(len(self.point), np.intp)
+        first, last = self.first[None], self.last[None]
+        return Sides(u0, u1, first, last, piece, self.point, self.u, self.up, False)
 
 
 @dataclass(frozen=True)

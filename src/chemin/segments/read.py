@@ -17,24 +17,34 @@ others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..engine import Trace
-from ..engine.moves import ProjectiveMoves
+from ..engine.moves import ProjectiveMoves, StraightMoves
+from ..engine.tolerances import TURNED
 from ..engine.trace import Image
 from ..kernels import exact_sum
 from ..problems import Problem
-from ..problems.base import Columns
-from ..problems.machine import AT_PIN
+from ..problems.base import Columns, Reading
+from ..problems.machine import AT_PIN, KernelMachine
 from ..problems.staircase import Floats, Ints
 from ._ends import positive_rows
-from .kinds import Coordinate, Curved, Projective, Segments, Straight, Told
+from ._stretches import anchors, changes
+from .kinds import Bounded, Coordinate, Curved, Projective, Segments, Straight, Told
 from .rounded import Terms
 
 INNER = np.array([0.25, 0.75])  # of a move: far from its ends and from each other
+INSIDE = 1e-6  # weights: so far from its pins a multiplier lies between them, whatever round-off
 TOGETHER = 64  # moves whose solutions are looked at together
+# Moves between two anchors, at which f is worked out where only its sign counts. Of 8 anchors took
+# longer, of 32 what is in doubt between them.
+STRIDE = 16
+FEWEST = 32  # moves: of fewer, f itself takes no longer than a bound
+AT_ONCE = 512  # moves whose anchors are one product
 TINY = float(np.finfo(np.float64).tiny)  # stands for 0 where u is infinite
 # A curved move to t = 0 is followed so far; beyond, a difference of z is round-off, and f constant.
 OCTAVES = 20
@@ -54,7 +64,8 @@ def segments(
     above: bool,
     terms: Terms,
     rest: float = 0.0,
-) -> Iterator[Segments]:
+    own: Floats | None = None,
+) -> Iterator[Any]:
     """f on every segment of a walk, in blocks, roughly in the order walked.
 
     Parameters
@@ -69,28 +80,73 @@ def segments(
         By which round-off of f is told.
     rest : float
         The t below which f stands still on its way to a limit at 0, or 0.
+    own : array of shape (m,) or None
+        k(x, x) at the points, k being an inner product. Where it is given, sides of 0 are all that
+        is asked, and blocks may be `Bounded`.
     """
     reading = problem.reading
-    # One column more, at which every k(x_i, x) is 0: the intercept alone, as it was traced.
-    phi = np.zeros((len(reading.row), cross.shape[1] + 1))
-    n = len(cross)
-    if np.array_equal(reading.row[:n], np.arange(n)) and not reading.factor[n:].any():
-        np.multiply(reading.factor[:n, None], cross, out=phi[:n, :-1])
-    else:
-        np.multiply(reading.factor[:, None], cross[reading.row], out=phi[:, :-1])
-    raised = np.flatnonzero(reading.level)
-    phi[raised] += reading.level[raised, None]
-    least, most = (extreme(cross, axis=0, initial=0.0) for extreme in (np.min, np.max))
-    largest = np.maximum(-least, most)
-    reader = _Reader(problem, trace, phi, terms, largest, rest)
+    features = _Features(reading, cross)
+    reader = _Reader(problem, trace, features, terms, rest, own)
     reader.find_open(top=above and reading.inverse)
     if above and reading.inverse:
         yield reader.top()
     elif above:
         yield from reader.step_up(cross, common)
-    for image in trace.images(phi):
-        yield from reader.block(image)
+    for first, last, may_be_bounded in reader.stretches():
+        bounded = reader.bounded(first, last) if may_be_bounded else None
+        if bounded is not None:
+            yield bounded
+            continue
+        for image in trace.images(features, first, last):
+            yield from reader.block(image)
     yield from reader.cuts()
+
+
+class _Features:
+    """phi, what z is multiplied by: one column a point, and one more, at which every k(x_i, x) is
+    0, for the intercept alone, as it was traced. It is never formed: few of its rows are asked for.
+    """
+
+    __array_ufunc__ = None  # products with it are its own
+
+    def __init__(self, reading: Reading, cross: Floats) -> None:
+        self.reading, self.cross = reading, cross
+        n = len(cross)  # whether every row has one variable, and they come first
+        self.plain = bool(
+            np.array_equal(reading.row[:n], np.arange(n)) and not reading.factor[n:].any()
+        )
+        self.shape = len(reading.row), cross.shape[1] + 1
+
+    @cached_property
+    def largest(self) -> Floats:
+        """The largest |k(x_i, x)| at each point."""
+        least, most = (extreme(self.cross, axis=0, initial=0.0) for extreme in (np.min, np.max))
+        return np.maximum(-least, most)
+
+    def __rmatmul__(self, z: Floats) -> Floats:
+        """z'phi, z by rows."""
+        n, reading = len(self.cross), self.reading
+        out = np.empty((*z.shape[:-1], self.shape[1]))
+        out[..., -1] = z @ reading.level
+        if self.plain:
+            weight = z[..., :n] * reading.factor[:n]
+        else:
+            weight = np.zeros((*z.shape[:-1], n))
+            np.add.at(weight.T, reading.row, (z * reading.factor).T)
+        np.add(weight @ self.cross, out[..., -1:], out=out[..., :-1])
+        return out
+
+    def __getitem__(self, some: Ints) -> Floats:
+        return self.take(some, out=np.empty((len(some), self.shape[1])))
+
+    def take(self, some: Ints, out: Floats, **how: Any) -> Floats:
+        """Rows of phi."""
+        reading = self.reading
+        np.multiply(reading.factor[some, None], self.cross[reading.row[some]], out=out[:, :-1])
+        out[:, -1] = 0.0
+        if reading.level.any():
+            out += reading.level[some, None]
+        return out
 
 
 class _Reader:
@@ -98,15 +154,15 @@ class _Reader:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Any,
         trace: Trace,
-        phi: Floats,
+        features: _Features,
         terms: Terms,
-        largest: Floats,
         rest: float,
+        own: Floats | None,
     ) -> None:
-        self.problem, self.trace, self.phi = problem, trace, phi
-        self.terms, self.largest, self.rest = terms, largest, rest
+        self.problem, self.trace, self.features = problem, trace, features
+        self.terms, self.rest = terms, rest
         self.still: Floats | None = None  # f below `rest`
         self.reading = problem.reading
         self.size = np.abs(self.reading.factor)  # what one unit of z adds to the coefficients
@@ -125,6 +181,112 @@ class _Reader:
         self.above: Columns | None = None
         self.inner: list[tuple[Ints, Columns, Floats]] = []
         self.at_ends: list[Floats] = []
+        self.own = own if own is not None and self._may_be_bounded else None
+
+    @property
+    def largest(self) -> Floats:
+        return self.features.largest
+
+    @cached_property
+    def limit(self) -> float:
+        """No less than any |k(x_i, x)|."""
+        if self.own is None:
+            return float(self.largest.max(initial=0.0))
+        return max(float(self.own.max(initial=0.0)), self.problem.scale)
+
+    # ------------------------------------------------------------------ sides of 0 by a bound
+
+    def stretches(self) -> Iterator[tuple[int, int, bool]]:
+        """The moves from one up to another, and whether their sides may be told by a bound."""
+        if self.own is None:
+            yield 0, len(self.trace.moves), False
+            return
+        others = self.is_open | (self.trace.t1 <= self.rest)
+        ends = np.flatnonzero(np.diff(others)) + 1
+        for first, last in pairwise([0, *ends.tolist(), len(others)]):
+            if others[first] or last - first < FEWEST:
+                yield first, last, False
+                continue
+            parts = -(-(last - first) // AT_ONCE)
+            cuts = first + (last - first) * np.arange(parts + 1) // parts
+            yield from ((k, stop, True) for k, stop in pairwise(cuts.tolist()))
+
+    @property
+    def _may_be_bounded(self) -> bool:
+        """Whether moves are straight, one tread is all that a multiplier has, and f is read off as
+        it is.
+        """
+        if not isinstance(self.problem, KernelMachine):
+            return False
+        reading, system, stairs = self.reading, self.problem.system, self.problem.system.stairs
+        treads = np.isfinite(stairs.value[:, 2::2]).sum(axis=1)
+        return bool(
+            self.straight
+            and self.features.plain
+            and self.terms.roundings
+            and reading.inverse
+            and not reading.shift
+            and not reading.level[: len(self.features.cross)].any()
+            and system.soft is None
+            and np.all(treads == 1)
+            and np.all(np.isfinite(stairs.value[:, 2]))
+        )
+
+    @cached_property
+    def events(self) -> Ints:
+        """How many are made where each move ends."""
+        return np.bincount(self.trace.events["move"], minlength=len(self.trace.moves) + 2)[1:]
+
+    def bounded(self, first: int, last: int) -> Bounded | None:
+        """The sides of 0 over these moves; None where round-off may play a part.
+
+        g = z'phi is worked out at every STRIDE-th end of a move, an anchor. Between two of them a
+        point leaves its straight line by d'phi, d being how far z is off its own, and
+
+            |d'phi| <= sqrt(k(x, x)) |d|,      |d|^2 = d'Kd
+
+        d is the sum of how much the rates of z turn from move to move. What moves stands on its
+        tread, K rate is known there, and |rate|^2 = rate'K rate is a sum over the rate. Where a
+        variable enters or leaves, the rate of the fewer is the projection of the other: the square
+        of its turn is the difference of both squares. Where that leaves the sign of g in doubt, a
+        point is looked at between the anchors, as often as it takes.
+        """
+        trace, moves, reading = self.trace, self.trace.moves, self.reading
+        t = np.append(trace.t0[first], trace.t1[first:last])
+        if not (t[-1] > self.rest and t[-1] < t[0] and np.all(np.diff(t) <= 0)):
+            return None
+        system, n = self.problem.system, len(self.features.cross)
+        assert isinstance(moves, StraightMoves) and self.own is not None
+        unit = float(self.size.max())
+        pull = system.r + system.stairs.slope[:, 2]  # t falls
+        z = trace.before_move(first)
+        arrays = moves.index, moves.rate, moves.length, moves.pointer
+        root = np.zeros(len(z))
+        root[:n] = system.coupling.root[:n]
+        at, level, away, raised, far = anchors(
+            *arrays, t, first, STRIDE, z, n, pull, root, reading.level, self.events, TURNED
+        )
+        z_sum = float((np.abs(at) @ self.size).max()) + unit * far
+        least = self.terms.least(z_sum, self.limit, t[0] * self.problem.unit)
+        g, u = np.ascontiguousarray((at @ self.features)[:, :-1]), self.scale(t)
+        norm = unit * np.sqrt(self.problem.scale) * np.sqrt(self.own)
+        found = changes(
+            g,
+            self.features.cross,
+            reading.factor[:n],
+            *arrays,
+            u,
+            first,
+            STRIDE,
+            level,
+            away,
+            raised,
+            norm,
+            least,
+        )
+        if found is None:
+            return None
+        return Bounded((float(u[0]), float(u[-1])), g[0] > 0, g[-1] > 0, *found)
 
     def find_open(self, top: bool) -> None:
         """Tell the moves with an interval of intercepts, and keep the solutions inside them; with
@@ -142,6 +304,12 @@ class _Reader:
             z = np.empty((n, 0))
             if len(moves):
                 z = self.trace.within(moves, (t - t0[:, None]) / (t1 - t0)[:, None])
+                some = ~self._fixed(z).reshape(t.shape).any(axis=1)
+                moves, t, z = moves[some], t[some], z[:, np.repeat(some, len(INNER))]
+            top = top and not self._fixed(self.trace.z_start[:, None])[0]
+            if not (len(moves) or top):
+                k += TOGETHER
+                continue
             inner = self._columns(z, t, top)
             if top:
                 above = np.arange(len(INNER))
@@ -154,6 +322,17 @@ class _Reader:
                 z_sums = (self.size @ np.abs(z[:, columns])).reshape(-1, len(INNER)).max(axis=1)
                 self.inner.append((moves[is_open], inner.some(columns), z_sums))
             k += TOGETHER
+
+    def _fixed(self, z: Floats) -> Any:
+        """Whether it is plain that one intercept alone is optimal: a multiplier lies between its
+        pins, and far from them.
+        """
+        if not self.problem.fixed_while_moving:
+            return np.zeros(z.shape[1], bool)
+        system = self.problem.system
+        pins = system.stairs.value[system.boxed, 1::2]
+        far = np.min([np.abs(z[system.boxed] - pin[:, None]) for pin in pins.T], axis=0)
+        return (far > INSIDE).any(axis=0)
 
     def _columns(self, z: Floats, t: Floats, top: bool) -> Columns:
         """Solutions inside moves, and above the start before them: one product for all of them."""
@@ -198,6 +377,8 @@ class _Reader:
         z_sum is the sum of |factor z|, at each u or at all of them.
         """
         coef_sum = np.broadcast_to(self._coef_sum(z_sum, u), u.shape)
+        if self.own is not None and self.terms.tell(f[:, :-1], coef_sum, self.limit):
+            return f[:, :-1]
         return self.terms.rounded(f[:, :-1], coef_sum[:, None], self.largest)
 
     def _coef_sum(self, z_sum: Any, u: Any) -> Any:
@@ -209,7 +390,7 @@ class _Reader:
     def top(self) -> Straight:
         """From infinity down to the start: multipliers stand still."""
         trace = self.trace
-        before, start = np.array([trace.before, trace.z_start]) @ self.phi  # one reading of phi
+        before, start = np.array([trace.before, trace.z_start]) @ self.features
         rate = trace.way * before / self.problem.unit
         f0, f1 = rate + self.reading.shift, self.read(start, trace.t0[:1])[0]
         z_sum = float(self.size @ np.abs(trace.z_start))

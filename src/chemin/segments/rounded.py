@@ -68,6 +68,11 @@ class Terms:
         most = self.roundings * EPS * np.max(self._size(np.max(coef_sum), np.max(largest)))
         return bool(least > most)
 
+    def least(self, z_sum: float, largest: float, scale: float) -> float:
+        """What scale f must be above to be told from 0, z_sum being scale times coef_sum."""
+        size = z_sum * max(largest, self.reach) + scale * self.level
+        return float(self.roundings * EPS * size)
+
     def noise(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
         """What one evaluation of f is off by."""
         return SUM * EPS * self._size(coef_sum, largest)

@@ -342,6 +342,10 @@ class Family:
 
         return cast(Floats, self._remembered(_key("cross", rows, weight, test), make))
 
+    def own(self, test: Rows) -> Floats | None:
+        """The kernel of each test point and itself, where it is known to be an inner product."""
+        return None if self.kernel is None else self.kernel.own(self.X[test])
+
     def inputs(self, rows: Rows, test: Rows) -> Floats:
         """The test points as the path on these rows takes them."""
         if isinstance(self.kernel, Precomputed):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..path import Path
 from ..problems.loss import Loss as Shape
-from ..segments import Parts, Segments
+from ..segments import Bounded, Parts, Segments
 from .piecewise import Floats, Piecewise
 from .steps import signs
 
@@ -58,7 +58,7 @@ class ZeroOne(PointLoss):
         return block.constant([np.zeros(1)], lambda f: self(f) @ omega)
 
     def over(
-        self, blocks: Iterable[Segments], omega: Floats, u_start: float
+        self, blocks: Iterable[Segments | Bounded], omega: Floats, u_start: float
     ) -> tuple[Piecewise, int]:
         """Counted, from one change of a sign to the next."""
         found = signs(blocks, u_start, len(omega))
@@ -206,10 +206,17 @@ class Loss:
         """The loss over a whole path; `cross` is the kernel between its rows and the points."""
         return self.judged(path, cross, y, omega)[0]
 
-    def judged(self, path: Path, cross: Floats, y: Floats, omega: Floats) -> tuple[Piecewise, int]:
-        """The loss over a whole path, and how many points are undecided somewhere on it."""
+    def judged(
+        self, path: Path, cross: Floats, y: Floats, omega: Floats, own: Floats | None = None
+    ) -> tuple[Piecewise, int]:
+        """The loss over a whole path, and how many points are undecided somewhere on it.
+
+        `own`: k(x, x) at the points, where k is known to be an inner product.
+        """
         u_start = float(path.coordinate.to_u(path.start))
-        return self.at(path.problem, y).over(path.segments(cross), omega, u_start)
+        bounded = self.of_labels and own is not None
+        blocks: Any = path.sides(cross, own) if bounded else path.segments(cross)
+        return self.at(path.problem, y).over(blocks, omega, u_start)
 
 
 def _zero_one(problem: Any, y: Floats) -> PointLoss:

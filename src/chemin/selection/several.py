@@ -178,25 +178,30 @@ class Paths(Sequence[Path]):
         shape = shape or next(np.shape(column) for column in known if np.ndim(column))
         return np.stack([np.broadcast_to(column, shape) for column in known], axis=-1)
 
-    def labels(self, cross: Floats) -> Iterator[tuple[slice, LabelSteps]]:
+    def labels(
+        self, cross: Floats, own: Floats | None = None
+    ) -> Iterator[tuple[slice, LabelSteps]]:
         """Labels over the whole path, for some of the test points at a time.
 
-        `cross`: the kernel between all rows and the points, as `Path.segments` takes it.
+        `cross`, `own`: the kernel between all rows and the points, and of each point and itself, as
+        `Path.sides` takes them.
         """
         most = max(1, int(ROOM / (1 + self.n_events + len(self))))
         for k in range(0, cross.shape[1], most):
             some = slice(k, min(k + most, cross.shape[1]))
-            here = cross[:, some]
+            here, each = cross[:, some], None if own is None else own[some]
             if self.coding.by_pairs:
-                pairs = [p if isinstance(p, float) else self._begun(p, here) for p in self._paths]
+                pairs = [
+                    p if isinstance(p, float) else self._begun(p, here, each) for p in self._paths
+                ]
                 yield some, by_votes(self.coding, pairs, here.shape[1])
             else:
                 rest = [p if isinstance(p, float) else p.segments(here) for p in self._paths]
                 yield some, by_largest(self.coding, rest)
 
-    def _begun(self, path: Path, cross: Floats) -> tuple[Iterator[Any], float]:
-        """The segments of a path, and the u of its start."""
-        return path.segments(cross), float(self.coordinate.to_u(path.start))
+    def _begun(self, path: Path, cross: Floats, own: Floats | None) -> tuple[Iterator[Any], float]:
+        """The sides of f over a path, and the u of its start."""
+        return path.sides(cross, own), float(self.coordinate.to_u(path.start))
 
 
 class ClassFamily(Family):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..segments import Segments
+from ..segments import Bounded, Segments
 from .piecewise import Floats, Ints, Piecewise
 
 # Events that are tied lie apart by round-off, some 1e-15 of their place, and by more where the
@@ -84,30 +84,30 @@ class Signs:
         return LabelSteps(first, self.u, self.point, label, self.ends, undecided)
 
 
-def signs(blocks: Iterable[Segments], u_start: float, m: int) -> Signs:
+def signs(blocks: Iterable[Segments | Bounded], u_start: float, m: int) -> Signs:
     """The sign of f at m points over a path, which starts at `u_start`."""
     found, undecided = [], np.zeros(m, bool)
     for block in blocks:
         found.append(sides := block.sides())
-        if sides.zero:
+        if isinstance(block, Segments) and sides.zero:
             undecided |= _vanishes(block, u_start)
     begin = np.cumsum([0, *(len(sides.u0) for sides in found)])
     inside = np.concatenate([sides.piece + at for at, sides in zip(begin, found)])
     every = list(zip(*found))[:-1]
-    u0, u1, first, last, _, point, u = (np.concatenate(column) for column in every)
+    u0, u1, first, last, _, point, u, up = (np.concatenate(column) for column in every)
     order = np.argsort(u0, kind="stable")
     order = order[(u0 < u1)[order]]  # others are told apart by the parameter alone
     place = np.full(len(u0), -1)
     place[order] = np.arange(len(order))
     some = place[inside] >= 0
-    inside, point, u = place[inside][some], point[some], u[some]
+    inside, point, u, up = place[inside][some], point[some], u[some], up[some]
     ends = float(u0[order[0]]), float(u1[order].max())
     u0, first, last = u0[order], first[order], last[order]
     met = np.flatnonzero((first[1:] != last[:-1]).any(axis=1)) + 1  # from the piece before
     row, other = np.nonzero(first[met] != last[met - 1])
     row = met[row]
     point, u = np.concatenate([other, point]), np.concatenate([u0[row], u])
-    up = np.concatenate([first[row, other], last[inside, point[len(row) :]]])
+    up = np.concatenate([first[row, other], up])
     order = np.lexsort((np.concatenate([2 * row, 2 * inside + 1]), point))
     return Signs(first[0], u[order], point[order], up[order], ends, undecided)
 
