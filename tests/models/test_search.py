@@ -148,9 +148,9 @@ def test_what_lies_beyond_is_not_walked(monkeypatch):
     between, walked = Between(1e-7, 1e5, 5, 0), []
     enter = search_module._State.enter
 
-    def counted(state, params):
-        walked.append(params["gamma"])
-        return enter(state, params)
+    def counted(state, group):
+        walked.extend(params["gamma"] for params in group)
+        return enter(state, group)
 
     monkeypatch.setattr(search_module._State, "enter", counted)
     search = PathSearchCV(PathSVC(), {"gamma": between, "coef0": [0.0]}, cv=3).fit(X, y)
@@ -160,6 +160,19 @@ def test_what_lies_beyond_is_not_walked(monkeypatch):
     assert set(between.values()) - set(walked) == {between.high} < given_up
     listed = PathSearchCV(PathSVC(), {"gamma": list(between.values())}, cv=3).fit(X, y)
     assert len(walked) == 4 + 5 and listed.best_score_ == search.best_score_
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_several_workers_choose_the_same(seed):
+    """Oracle: one worker. Two race two candidates at once, but for the first."""
+    X, y = make_classification(90, 5, flip_y=0.1, random_state=seed)
+    for values in ([0.01, 0.1, 1.0, 10.0], Between(1e-3, 10.0, 5, 3)):
+        one, two = (
+            PathSearchCV(PathSVC(), {"gamma": values}, cv=3, n_jobs=k).fit(X, y) for k in (1, 2)
+        )
+        assert two.best_params_ == one.best_params_ and two.best_value_ == one.best_value_
+        params = [[p["gamma"] for p in search.cv_results_["params"]] for search in (one, two)]
+        assert params[0] == params[1]
 
 
 def test_a_sampler(data):

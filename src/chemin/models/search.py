@@ -22,6 +22,7 @@ from .._checks import check_folds, check_positive, check_weights
 from ..kernels import RBF, Distances, make_kernel
 from ..selection import Criterion, CrossValidation, Family
 from ..selection.criteria import check_whole, checked_cv, why_no_folds
+from ..selection.jobs import answered
 from ..selection.race import Candidate, Fold
 from ..selection.surface import OTHER
 from ._base import PathEstimator
@@ -174,11 +175,11 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
         splits = self._splits(data, groups)
         state = _State(self, data, splits)
         name, between = self._continuous()
-        for params in self._candidates():
-            if between is not None and state.lies_beyond(params, name, between):
-                state.pass_by(params)
+        for group in state.groups(self._candidates(), name, between):
+            if between is not None and state.lies_beyond(group[0], name, between):
+                state.pass_by(group[0])
             else:
-                state.enter(params)
+                state.enter(group)
         if between is not None:
             state.refine(name, between)
         self._finish(state)
@@ -336,8 +337,41 @@ class _State:
         final.set_params(scoring=self.search.scoring, choose=self.search.choose)
         return model
 
-    def enter(self, params: Mapping[str, Any]) -> Candidate:
-        """Walk a candidate's folds, as long as it can still be the best."""
+    def groups(
+        self, every: Iterable[dict[str, Any]], name: str, between: Between | None
+    ) -> Iterator[list[dict[str, Any]]]:
+        """Candidates that are looked at together, one a worker; the first by itself, as what the
+        others are measured by. One that may be passed by waits for the one that tells.
+        """
+        group: list[dict[str, Any]] = []
+        for params in every:
+            inner = None if between is None or name not in params else between.inner(params[name])
+            waits = any(inner is not None and other.get(name) == inner for other in group)
+            beyond = between is not None and self.lies_beyond(params, name, between)
+            if group and (waits or beyond or not self.tried or len(group) == self._workers):
+                yield group
+                group = []
+            group.append(params)
+            if beyond:
+                yield group
+                group = []
+        if group:
+            yield group
+
+    def enter(self, group: Sequence[Mapping[str, Any]]) -> list[Candidate]:
+        """Walk the folds of candidates, as long as they can still be the best."""
+        candidates = [self._candidate(params) for params in group]
+        best = self.best if self.tried else None
+
+        def width() -> int:  # the workers that each of those still in the race has
+            running = sum(not candidate.raced for candidate in candidates)
+            return max(1, self._workers // max(1, running))
+
+        answered([c.race(best, width) for c in candidates], self.search.n_jobs)
+        self.tried += candidates
+        return candidates
+
+    def _candidate(self, params: Mapping[str, Any]) -> Candidate:
         model = self.with_params(params)
         steps, final = _parts(model)
         for name in ("gamma", *OTHER.values()):
@@ -360,8 +394,6 @@ class _State:
 
             candidate = Candidate(dict(params), folds, whole, self.criterion)
         candidate.model = model
-        candidate.race(self.best if self.tried else None, self._width)
-        self.tried.append(candidate)
         return candidate
 
     def lies_beyond(self, params: Mapping[str, Any], name: str, between: Between) -> bool:
@@ -384,7 +416,7 @@ class _State:
         self.tried.append(Candidate(dict(params), [], lambda: None, self.criterion))
 
     @property
-    def _width(self) -> int:
+    def _workers(self) -> int:
         """Folds that are walked together before the race is looked at."""
         return max(1, effective_n_jobs(self.search.n_jobs))
 
@@ -423,10 +455,16 @@ class _State:
 
         def loss(x: float) -> float:
             if x not in looked and len(looked) < between.then:
-                looked[x] = self.enter(best | {name: float(np.exp(x))}).loss
+                look(x)
             return looked.get(x, np.inf)
 
+        def look(*places: float) -> None:
+            entered = self.enter([best | {name: float(np.exp(x))} for x in places])
+            looked.update(zip(places, (candidate.loss for candidate in entered)))
+
         c, d = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
+        if self._workers > 1 and between.then > 1 and b - a > 1e-3:  # the first two are known
+            look(c, d)
         while len(looked) < between.then and b - a > 1e-3:
             if loss(c) <= loss(d):
                 b, d = d, c

@@ -30,7 +30,7 @@ from ..segments import Coordinate, f_at
 from . import scorers
 from .curve import Curve, past_jump
 from .family import Family, Rows
-from .jobs import run_all
+from .jobs import Asking, answered, run_all
 from .losses import Loss
 from .piecewise import Floats, Piecewise, total
 from .several import ClassFamily, Paths
@@ -102,6 +102,7 @@ class Walked:
     undecided: int = 0  # test points with f = 0, to round-off, on a whole stretch
     path: Path | Paths | None = None  # for any other score
     settled: bool = False  # whether it is plain that nothing happens below the stop
+    last_event: float = np.inf  # the lowest value at which something happens
 
 
 class Criterion(ABC):
@@ -377,12 +378,13 @@ class Work:
         kind = type(path.problem)
         span = Span(path.parameter, path.coordinate, *ends, path.closed_above, kind, path.reason)
         known = (*ends, path.complete, span, path.reason, state)
-        settled = not path.problem.closed and path.settled
+        more: dict[str, Any] = {"settled": not path.problem.closed and path.settled}
+        more["last_event"] = np.min(path.breakpoints, initial=np.inf) / share
         if self.loss is None:
-            return Walked(*known, path=path, settled=settled)
+            return Walked(*known, path=path, **more)
         loss, undecided = self._exact_loss(self.loss, trial, path)
         loss = loss.stretched(share if span.coordinate.inverse else 1.0 / share)
-        return Walked(*known, loss, undecided, settled=settled)
+        return Walked(*known, loss, undecided, **more)
 
     def walk_on(self, trial: Trial, so_far: Walked, stop: float) -> Walked:
         """A trial carried on to another stop, a value of the family."""
@@ -425,7 +427,8 @@ class Work:
         for some in self._parts(loss, trial):
             test = trial.test[some]
             cross = self.family.cross(trial.train, test, trial.times)
-            found.append(judged(path, cross, y[test], omega[some]))
+            own = self.family.own(test) if loss.of_labels else None
+            found.append(judged(path, cross, y[test], omega[some], own))
         if len(found) == 1:
             return found[0]
         whole = total([piece for piece, _ in found]).without_repetitions()
@@ -479,9 +482,11 @@ class Work:
         return self.named.best if self.named else 0.0
 
 
-def errors(paths: Paths, cross: Floats, y: Any, omega: Floats) -> tuple[Piecewise, int]:
+def errors(
+    paths: Paths, cross: Floats, y: Any, omega: Floats, own: Floats | None = None
+) -> tuple[Piecewise, int]:
     """The weighted 0/1 error of several classes over all values, and how many are undecided."""
-    parts = [(some, steps) for some, steps in paths.labels(cross)]
+    parts = [(some, steps) for some, steps in paths.labels(cross, own)]
     errors = [steps.error(y[some], omega[some]) for some, steps in parts]
     return total(errors).without_repetitions(), sum(steps.undecided for _, steps in parts)
 
@@ -532,8 +537,11 @@ class Run:
         path, walks = self._walks()
         curve = self._curve(path, walks)
         while self._must_go_on(curve, path, walks):
-            stop = max(_next_stop(curve), DEEPEST * curve.path.start)
-            path, walks = self._further(path, walks, stop)
+            stop, low = max(_next_stop(curve), DEEPEST * curve.path.start), curve.range[0]
+            more = self._further(path, walks, stop)
+            if not _happened(low, *more) and not self._goes_on(path, walks, low):
+                break
+            path, walks = more
             curve = self._curve(path, walks)
         if self._moves_below(curve, path, walks):
             path, walks = self._further(path, walks, 0.0)
@@ -544,7 +552,7 @@ class Run:
             return curve
         return self._curve(path, walks, goes_on=self._goes_on(path, walks, curve.range[0]))
 
-    def of_folds(self, limit: float) -> Curve:
+    def of_folds(self, limit: float) -> Asking:
         """The curve of walks that are known, without the path on all rows.
 
         They are carried on together, in `walks` itself, while the loss still falls at their end:
@@ -557,7 +565,13 @@ class Run:
             lowest = (DEFAULT_RANGE if curve.minimum >= limit else DEEPEST) * span.start
             if not self._is_worth_more(curve, span, self.walks, lowest):
                 return curve
-            self.walks[:] = self._carried_on(self.walks, max(_next_stop(curve), lowest))
+            more = yield from self._carrying_on(self.walks, max(_next_stop(curve), lowest))
+            deepest = DEEPEST * span.start
+            if more[0].last_event >= curve.range[0] and not self.works[0].has_events(
+                self.trials[0], self.walks[0], deepest
+            ):
+                return curve
+            self.walks[:] = more
 
     def _is_worth_more(self, curve: Curve, span: Span, walks: list[Walked], lowest: float) -> bool:
         """Whether walks of folds alone are to be carried on, so far down; see `of_folds`."""
@@ -566,19 +580,15 @@ class Run:
             return False
         if not all(walk.complete for walk in walks) or low <= ARRIVED * lowest:
             return False
-        if not curve.falls_below(WELL_INSIDE * low):
-            return False
-        return self.works[0].has_events(self.trials[0], walks[0], DEEPEST * span.start)
+        return curve.falls_below(WELL_INSIDE * low) and not walks[0].settled
 
-    def pilot(self, reach: float = FIRST_STAGE) -> list[Walked]:
-        """The walks of the first trials, as many as there are workers: they tell how far down the
-        others go, which need not be carried on then. To `reach` of their start at first.
+    def pilot(self, width: int, reach: float = FIRST_STAGE) -> Asking:
+        """The walks of the first trials, `width` of them: they tell how far down the others go,
+        which need not be carried on then. To `reach` of their start at first.
         """
-        some = slice(max(1, effective_n_jobs(self.criterion.n_jobs)))
-        works, trials = self.works[some], self.trials[some]
-        jobs = (delayed(w.walk)(trial, reach=reach) for w, trial in zip(works, trials))
-        walks = self._parallel(jobs)
-        Run(self.criterion, self.family, works, trials, walks).of_folds(-np.inf)
+        works, trials = self.works[:width], self.trials[:width]
+        walks = yield [delayed(w.walk)(trial, reach=reach) for w, trial in zip(works, trials)]
+        yield from Run(self.criterion, self.family, works, trials, walks).of_folds(-np.inf)
         return walks
 
     def _curve(self, path: Path, walks: list[Walked], **more: Any) -> Curve:
@@ -605,7 +615,9 @@ class Run:
         )
 
     def _must_go_on(self, curve: Curve, path: Path, walks: list[Walked]) -> bool:
-        """Whether a better value may lie below the end, and is worth the walk."""
+        """Whether a better value may lie below the end, and is worth the walk, if anything happens
+        there: the walk will tell.
+        """
         if not self.family.walk_on or path.stop > path.start or path.problem.closed:
             return False
         low = curve.range[0]
@@ -614,7 +626,8 @@ class Run:
         return (
             not done
             and not curve.is_inside(WELL_INSIDE, self.rise)
-            and self._goes_on(path, walks, low)
+            and not (path.settled and all(walk.settled for walk in walks))
+            and self._below.get(low, True)
         )
 
     def _moves_below(self, curve: Curve, path: Path, walks: list[Walked]) -> bool:
@@ -639,9 +652,13 @@ class Run:
 
     def _carried_on(self, walks: list[Walked], stop: float) -> list[Walked]:
         """The walks of all trials carried on to another stop, those that end above it."""
+        return list(answered([self._carrying_on(walks, stop)], self.criterion.n_jobs)[0])
+
+    def _carrying_on(self, walks: list[Walked], stop: float) -> Asking:
         short = [k for k, w in enumerate(walks) if w.complete and w.stop > stop * (1 + SAME)]
         jobs, out = self._jobs(walks, "walk_on", stop), list(walks)
-        for k, walked in zip(short, self._parallel(jobs[k] for k in short)):
+        found = yield [jobs[k] for k in short]
+        for k, walked in zip(short, found):
             out[k] = walked
         return out
 
@@ -690,7 +707,8 @@ class Run:
         walks = list(self.walks or ())
         if self.family.in_stages and known is None and self.work.loss is not None:
             if self.walks is None and not self.criterion.pooled:
-                walks = self.pilot()
+                n_jobs = self.criterion.n_jobs
+                walks = answered([self.pilot(max(1, effective_n_jobs(n_jobs)))], n_jobs)[0]
             if walks:
                 stop = {"stop": max(walk.stop for walk in walks)}
         jobs = [] if known is not None else [delayed(self.work.walk_all)(**stop)]
@@ -783,6 +801,12 @@ class Run:
             else:
                 folds.setdefault(trial.fold, []).append(part)
         return [total([*parts, *shared]) for parts in folds.values()]
+
+
+def _happened(low: float, path: Path, walks: list[Walked]) -> bool:
+    """Whether a path has events below a value; where they are known beforehand, they may be."""
+    least = min([np.min(path.breakpoints, initial=np.inf), *(walk.last_event for walk in walks)])
+    return bool(least < low * (1 - SAME)) or path.problem.closed
 
 
 def _next_stop(curve: Curve) -> float:

@@ -13,7 +13,7 @@ from ..engine import DEFAULT_RANGE
 from .criteria import FIRST_STAGE, Criterion, Run, Trial, Walked, Work
 from .curve import Curve
 from .family import Family, Rows
-from .jobs import run_all
+from .jobs import Asking
 from .piecewise import total
 
 # A candidate is behind by so many standard errors of the best before it is given up.
@@ -61,14 +61,19 @@ class Candidate:
         self.family: Family | None = None
         self.curve: Curve | None = None  # None: it was given up
         self.walks: list[Walked] = []
+        self.raced = False
 
-    def race(self, best: Candidate | None, width: int) -> None:
+    def race(self, best: Candidate | None, width: Callable[[], int]) -> Asking:
         """Walk the folds, `width` at a time, while this can still be better than the best so far.
 
         It cannot be where the folds that are done cost more already than all folds of the best. And
         it is not thought to be where the best one has a smaller loss on the same folds, from two
         folds on, by half a standard error, even though this one's lambda is chosen for them.
         """
+        yield from self._racing(best, width)
+        self.raced = True
+
+    def _racing(self, best: Candidate | None, width: Callable[[], int]) -> Asking:
         limit = np.inf if best is None or best.curve is None else best.curve.minimum
         works = [Work.of(fold.family, self.criterion) for fold in self.folds]
         trials = [fold.trial for fold in self.folds]
@@ -76,17 +81,16 @@ class Candidate:
             fold.family.prepare()
         run, stop = Run(self.criterion, works[0].family, works, trials, self.walks), {}
         if works[0].family.in_stages and works[0].loss is not None:
-            self.walks += run.pilot(_part_walked(best))
+            self.walks += yield from run.pilot(width(), _part_walked(best))
             stop = {"stop": max(walk.stop for walk in self.walks)}
         while len(self.walks) < len(trials):
             if self.walks and best is not None and self._behind(best):
                 return
-            some = slice(len(self.walks), len(self.walks) + width)
+            some = slice(len(self.walks), len(self.walks) + width())
             every = zip(works[some], trials[some])
-            jobs = (delayed(work.walk)(trial, **stop) for work, trial in every)
-            self.walks += run_all(jobs, self.criterion.n_jobs)
+            self.walks += yield [delayed(work.walk)(trial, **stop) for work, trial in every]
         # The way further down for those alone that may be the best.
-        self.curve = run.of_folds(limit)
+        self.curve = yield from run.of_folds(limit)
 
     def finish(self) -> None:
         """Walk the path on all rows: of the best candidate alone."""
