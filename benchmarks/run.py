@@ -29,6 +29,7 @@ TITLES = {
     "penalties": "Penalties by gradient against finite differences and a plain loop",
     "variables": "Choosing variables: stepwise, adaptive ridge, lasso",
     "choosing": "Choosing C by cross-validation",
+    "shares": "What choosing takes beside its walks",
     "tasks": "Choosing on tasks: C, several classes, gamma",
     "mkl": "Weights of kernels against grid searches",
     "large": "Many points: a map with few features and the linear path",
@@ -95,6 +96,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import penalties
     import pins
     import quadratic
+    import shares
     import speed
     import tasks
     import variables
@@ -111,6 +113,7 @@ def benchmarks(o: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "penalties": lambda: penalties.penalties(o.repeats),
         "variables": lambda: variables.variables(o.repeats, o.wide),
         "choosing": lambda: choosing.choosing(o.choosing, o.choosing_seeds, o.repeats),
+        "shares": lambda: shares.shares([500, 1500], 2 * o.repeats),
         "tasks": lambda: tasks.tasks(o.tasks, o.repeats),
         "mkl": lambda: mkl.mkl(1000, o.repeats),
         "large": lambda: large.large(o.large),

@@ -175,6 +175,13 @@ def test_several_workers_choose_the_same(seed):
         assert params[0] == params[1]
 
 
+def test_what_is_no_seed(data):
+    """Oracle: the message."""
+    search = PathSearchCV(PathSVC(), {"gamma": loguniform(0.01, 1.0)}, random_state="a")
+    with pytest.raises(ValueError, match="random_state must be a whole number"):
+        search.fit(*data)
+
+
 def test_a_sampler(data):
     """Oracle: the number of candidates, and the range they are drawn from."""
     grid = {"gamma": loguniform(0.01, 1.0)}

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -244,6 +244,13 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
             for grid in self._grids()
         ]
         check_whole(self.n_iter, "n_iter", 1)
+        try:
+            check_random_state(self.random_state)
+        except ValueError:
+            raise ValueError(
+                "random_state must be a whole number, a RandomState or None, got "
+                f"{self.random_state!r:.60}"
+            ) from None
         if any(hasattr(v, "rvs") for grid in listed for v in grid.values()):
             return iter(ParameterSampler(listed, self.n_iter, random_state=self.random_state))
         return iter(ParameterGrid(listed))

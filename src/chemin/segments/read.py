@@ -327,12 +327,12 @@ class _Reader:
         """Whether it is plain that one intercept alone is optimal: a multiplier lies between its
         pins, and far from them.
         """
-        if not self.problem.fixed_while_moving:
-            return np.zeros(z.shape[1], bool)
         system = self.problem.system
-        pins = system.stairs.value[system.boxed, 1::2]
-        far = np.min([np.abs(z[system.boxed] - pin[:, None]) for pin in pins.T], axis=0)
-        return (far > INSIDE).any(axis=0)
+        pins = system.stairs.value[:, 1::2]
+        if not self.problem.fixed_while_moving or np.isfinite(pins[system.boxed, 2:]).any():
+            return np.zeros(z.shape[1], bool)
+        low, high = (pins[:, k, None] + way * INSIDE for k, way in ((0, 1.0), (1, -1.0)))
+        return ((z > low) & (z < high))[system.boxed].any(axis=0)
 
     def _columns(self, z: Floats, t: Floats, top: bool) -> Columns:
         """Solutions inside moves, and above the start before them: one product for all of them."""
