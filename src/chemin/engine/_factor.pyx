@@ -60,7 +60,7 @@ cdef enum:
     REFINEMENTS = 8  # of a solve, at the most
     FEW = 32  # slots: fewer are looked up as they come
     LEAST = 1024  # slots that there is room for from the start, as far as there are variables;
-    PART = 4  # or for this part of them: what is not used takes no memory
+    PART = 4  # or for this part of the rows of a matrix: what is not used takes no memory
 
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny
@@ -107,7 +107,8 @@ cdef class Factor(System):
         cdef Py_ssize_t old = self.ns if self.cap else 0
         if cap <= self.cap:
             return False
-        cap = min(max(cap, LEAST, self.N // PART, 3 * self.cap // 2), self.N + self.ucap + 2)
+        usual = (min(self.rank, self.N) if self.rank else self.N) // PART
+        cap = min(max(cap, LEAST, usual, 3 * self.cap // 2), self.N + self.ucap + 2)
         cap = (cap + 7) // 16 * 16 + 8  # odd in lines of the cache, which spreads columns over it
         # One piece of memory, for new pages are dear: of several the system is given some back.
         room = np.empty((cap + 4 * self.ucap, cap))
