@@ -49,7 +49,7 @@ sanitize: $(VENV)/installed-test
 	    tests/test_engines.py tests/test_small_blocks.py tests/test_block_coupling.py \
 	    tests/test_threads.py tests/test_leave_one_out.py
 
-bench: $(VENV)/installed-test
+bench: $(VENV)/installed-test $(VENV)/installed-bench
 	@$(PY) benchmarks/run.py
 
 docs: $(VENV)/installed-docs
