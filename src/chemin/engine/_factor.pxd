@@ -11,6 +11,7 @@ cdef class Factor(System):
         Py_ssize_t[:, ::1] owners  # what the arrays of whole numbers by slots are cut from
         double[:, ::1] slots  # and those of numbers
         double[:, ::1] room  # rows by slots, for the classes that follow
+        object spare  # and numbers in no order
         Py_ssize_t[::1] slot_var, slot_of, owner, emptied  # emptied: slots, in this block
         Py_ssize_t n_emptied
         Py_ssize_t[::1] came_from, went_to  # slots that were moved when the last block ended

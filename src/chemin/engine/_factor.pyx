@@ -107,11 +107,15 @@ cdef class Factor(System):
         cdef Py_ssize_t old = self.ns if self.cap else 0
         if cap <= self.cap:
             return False
-        usual = (min(self.rank, self.N) if self.rank else self.N) // PART
-        cap = min(max(cap, LEAST, usual, 3 * self.cap // 2), self.N + self.ucap + 2)
+        # No more variables are free than a factor has columns.
+        usual = self.rank + self.nb if self.rank else max(LEAST, self.N // PART)
+        cap = min(max(cap, usual, 3 * self.cap // 2), self.N + self.ucap + 2)
         cap = (cap + 7) // 16 * 16 + 8  # odd in lines of the cache, which spreads columns over it
-        # One piece of memory, for new pages are dear: of several the system is given some back.
-        room = np.empty((cap + 4 * self.ucap, cap))
+        # One piece of memory, also for the rows of the working set: of several pieces the system
+        # is given some back after each walk, and new pages are dear. What is not used is not taken.
+        spare = 3 * (min(self.N, cap) + self.ucap) * min(cap, LEAST // 2)
+        piece = np.empty((cap + 4 * self.ucap) * cap + spare)
+        room, self.spare = piece[:-spare].reshape(-1, cap), piece[-spare:]
         H, owners, slots = room[:cap], np.zeros((7, cap), np.intp), np.zeros((19, cap))
         if old:
             H[:old, :old] = self.H[:old, :old]

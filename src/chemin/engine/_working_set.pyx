@@ -51,6 +51,7 @@ cdef class WorkingSet(Record):
         self.slot_row, self.left_at, self.tied, self.first_row = k[0], k[1], k[2], k[3]
         self.left_from, self.full = np.zeros((2, self.cap))
         self.abreast = np.zeros((2, ABREAST * self.cap))
+        self.width = 0  # rows go to the new piece of memory
         return True
 
     def _reserve_rows(self, Py_ssize_t need):
@@ -63,9 +64,12 @@ cdef class WorkingSet(Record):
         if wide > self.width:  # no wider than that: columns are written, each entry in its row
             wide = min(max(wide, WIDE, 3 * self.width // 2), self.cap)
             self.width = (wide + 7) // 16 * 16 + 8
+            self.wcap = min(self.wcap, 2 * need)  # the first blocks may watch far more than others
         self.wcap, self.n_gathered = max(need, self.wcap), 0
         self._forget_rows()
-        self.GW, self.known, self.HG = np.empty((3, self.wcap, self.width))
+        size = 3 * self.wcap * self.width
+        rows = self.spare[:size] if size <= len(self.spare) else np.empty(size)
+        self.GW, self.known, self.HG = rows.reshape(3, self.wcap, self.width)
         self.history = np.empty((self.bcap + 1, self.wcap))
         self.w_on = np.zeros(self.wcap, dtype=np.int8)
         k, x = np.zeros((5, self.wcap), dtype=np.intp), np.zeros((15, self.wcap))

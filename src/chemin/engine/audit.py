@@ -133,7 +133,8 @@ def certified(problem: Problem, trace: Trace, every: float = EVERY) -> Trace:
     count = max(LEAST, int(problem.audit_work * WORK / each))
     if count < len(places) and each * len(places) > every:
         some = some[:count] * (len(places) - 1) // (count - 1)
-        some = np.union1d(some, _after_rescues(trace, places))
+        if trace.rescues:
+            some = np.union1d(some, _after_rescues(trace, places))
     above = _above(problem, trace)
     exact = _judged(problem, trace, np.append(above, places[some])).exact
     if not np.all(exact[: len(above)]):

@@ -21,13 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints
-
-
-def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """The numbers from first_k up to last_k, k after k; and k beside each of them."""
-    size = last - first
-    which = np.repeat(np.arange(len(size)), size)
-    return which, np.arange(len(which)) + np.repeat(first - np.cumsum(size) + size, size)
+from ._cumulate import advance
 
 
 @dataclass(frozen=True)
@@ -107,11 +101,6 @@ class Moves(ABC):
         rows = phi[self.entries(j)]
         return lambda parts: self.change(j, parts) @ rows
 
-    def all_ends(self, first: Ints, last: Ints, entry: Ints) -> Floats:
-        """`ends` of several stretches of moves, one after the other; `entry`: where they are."""
-        spans = zip(first.tolist(), last.tolist())
-        return np.concatenate([self.ends(slice(a, b)) for a, b in spans])
-
     def largest_changes(self, among: NDArray[np.bool_]) -> Floats:
         """The largest change of any of the chosen variables in each move, from end to end."""
         size = np.abs(self.ends(slice(0, len(self))))
@@ -159,8 +148,8 @@ class StraightMoves(Moves):
         """All entries of all moves at once, where `_paces` says all there is to know."""
         if type(self).change not in (StraightMoves.change, ProjectiveMoves.change):
             return super().advance_all(z, columns, moves, parts)
-        which, entry = ranges(self.pointer[moves], self.pointer[moves + 1])
-        z[self.index[entry], columns[which]] += self._paces(moves, parts)[which] * self.rate[entry]
+        pace = self._paces(moves, parts)
+        advance(z.T, columns, moves, pace, self.rate, self.index, self.pointer)
 
     def ends(self, moves: slice) -> Floats:
         first, last = moves.start, moves.stop
@@ -189,13 +178,6 @@ class StraightMoves(Moves):
             far = np.abs(self.length[j] * self.rate[self.part(j)]) > most
             out[j] = not np.any(far & among[self.entries(j)])
         return out
-
-    def all_ends(self, first: Ints, last: Ints, entry: Ints) -> Floats:
-        if type(self).ends is not StraightMoves.ends:
-            return super().all_ends(first, last, entry)
-        _, move = ranges(first, last)
-        size = self.pointer[move + 1] - self.pointer[move]
-        return self.rate[entry] * np.repeat(self.length[move], size)
 
     def final_rate(self, j: int) -> Floats:
         return self.rate[self.part(j)]
@@ -386,4 +368,4 @@ KINDS: dict[str, type[Moves]] = {
 }
 
 
-__all__ = ["KINDS", "Moves", "ProjectiveMoves", "RationalMoves", "StraightMoves", "ranges"]
+__all__ = ["KINDS", "Moves", "ProjectiveMoves", "RationalMoves", "StraightMoves"]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
-from ._cumulate import cumulated
-from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves, ranges
+from ._cumulate import cumulated, replay, replay_each
+from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves
 from .reasons import End, Reason, StopWalk
 from .tolerances import AT_REST, NOTHING, TIED, UNSEEN
 
@@ -140,7 +140,7 @@ class Recorder:
 
     def _look_for_the_first(self, t0: Floats, t1: Floats, length: Floats, sizes: Ints) -> None:
         """Whether something happens in one of the next moves; mostly in one of the very first."""
-        done, together, at = 0, 4, self.entries
+        done, together, at = 0, 1, self.entries
         while done < len(t0):
             some = slice(done, done + together)
             move = np.repeat(np.arange(len(t0[some])), sizes[some])
@@ -189,8 +189,9 @@ class Recorder:
         # One after the other, as the walk went: z before the first move, and after each.
         z, changes = np.zeros((len(t0) + 1, n)), np.zeros((len(t0), n))
         z[0], z[move + 1, index], changes[move, index] = self.z, walked, change
-        np.cumsum(z, axis=0, out=z)
-        some = np.unique(move[moving])
+        for j in range(len(t0)):
+            z[j + 1] += z[j]
+        some = np.flatnonzero(np.bincount(move[moving]))
         far = np.maximum(np.abs(t0), np.abs(t1))[some]
         told = some[self._must_move(far, z[some], changes[some], z[some + 1])]
         return (int(told[0]), z[told[0]].copy()) if len(told) else (None, z[-1].copy())
@@ -481,7 +482,7 @@ class Trace:
     def last(self) -> tuple[Ints, Floats, float]:
         """Stairs, z and t at the end; those of the start where there is no move."""
         count, (made, known) = len(self.moves), self._known[-1]
-        if self._small:  # all states are wanted again: certificates ask for them
+        if "_kept" in vars(self):
             made, known = count, self._kept[-1]
         z = known.copy()
         self._leap(z, made, count)
@@ -592,40 +593,14 @@ class Trace:
         Steps are added one after the other, as the walk made them: the walk has corrected its own
         round-off, and no other.
         """
-        if first == last:
-            return
-        pointer = self.moves.pointer
-        low, high = int(pointer[first]), int(pointer[last])
-        if low == high and len(self._pinned_move) == 0:
-            return
-        index, steps = self.moves.index[low:high], self.moves.ends(slice(first, last))
-        some = slice(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
-        if some.start < some.stop:
-            k, to, move = self._pinned[0][some], self._pinned[1][some], self._pinned_move[some]
-            z[k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
-            since = np.zeros(len(z), dtype=np.intp)
-            since[k] = pointer[move]  # the last one counts, here and above
-            steps[np.arange(low, high) < since[index]] = 0.0
-        if len(index) < len(z):
-            np.add.at(z, index, steps)
-        else:  # the same additions in the same order
-            entry = np.concatenate([np.arange(len(z)), index])
-            z[:] = np.bincount(entry, np.concatenate([z, steps]))
+        if first < last:
+            self._leap_all(z[None], np.array([first]), np.array([last]))
 
     def _leap_all(self, z: Floats, first: Ints, last: Ints) -> None:
         """`_leap` of each row of z, from before move `first` to before move `last` of its own."""
-        pointer = self.moves.pointer
-        row, entry = ranges(pointer[first], pointer[last])
-        steps = self.moves.all_ends(first, last, entry)
-        at_entry = z.shape[1] * row + self.moves.index[entry]  # z is one array, by rows
-        at, event = ranges(*np.searchsorted(self._pinned_move, [first + 1, last + 1]))
-        if len(event):
-            k, to, move = self._pinned[0][event], self._pinned[1][event], self._pinned_move[event]
-            z[at, k] = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
-            since = np.zeros(z.shape, dtype=np.intp)
-            since[at, k] = pointer[move]  # the last one counts, here and above
-            steps[entry < since.reshape(-1)[at_entry]] = 0.0
-        np.add.at(z.reshape(-1), at_entry, steps)
+        moves, begin = self.moves, int(first.min())
+        steps = moves.steps(slice(begin, int(last.max())))
+        replay(z, first, last, steps, moves.index, moves.pointer, self._pins, begin)
 
     def states(self) -> Iterator[Floats]:
         """z before each move and after the last; to be read at once, and not to be changed."""
@@ -661,37 +636,32 @@ class Trace:
 
     @cached_property
     def _kept(self) -> Floats:
-        """z before each move and after the last, by rows: `_leap` from each to the next.
-
-        Steps are added up one after the other, from one move that ends at a pin to the next, and
-        from where z is known.
+        """z before each move and after the last, by rows: `_leap` from each to the next, and from
+        where z is known.
         """
-        pointer, count = self.moves.pointer, len(self.moves)
-        out = np.zeros((count + 1, len(self.z_start)))
-        row = np.repeat(np.arange(1, count + 1), np.diff(pointer))
-        out[row, self.moves.index] = self.moves.ends(slice(0, count))
-        (k, to), move = self._pinned, self._pinned_move
-        pin = self.stairs.value[k, to] + self.t1[move - 1] * self.stairs.slope[k, to]
-        known = [made for made, _ in self._known]
-        for (first, z), last in zip(self._known, [*known[1:], count]):
-            out[first], at = z, first  # at the start all stand where they stand
-            here = slice(*np.searchsorted(move, [first, last], side="right"))
-            for i, j, value in zip(k[here].tolist(), move[here].tolist(), pin[here].tolist()):
-                if j > at:
-                    np.add.accumulate(out[at : j + 1], out=out[at : j + 1])
-                    at = j
-                out[j, i] = value
-            np.add.accumulate(out[at : last + 1], out=out[at : last + 1])
+        moves, count = self.moves, len(self.moves)
+        out, steps = np.empty((count + 1, len(self.z_start))), moves.steps(slice(0, count))
+        for (first, z), (last, _) in zip(self._known, [*self._known[1:], (count, None)]):
+            out[first] = z
+            replay_each(out, first, last, steps, moves.index, moves.pointer, self._pins)
         return out
 
     @cached_property
     def _pinned(self) -> tuple[Ints, Ints]:
         some = self._to_pins
-        return self.events["variable"][some], self.events["to"][some].astype(np.intp)
+        k = np.ascontiguousarray(self.events["variable"][some])
+        return k, self.events["to"][some].astype(np.intp)
 
     @cached_property
     def _pinned_move(self) -> Ints:
-        return self.events["move"][self._to_pins]
+        return np.ascontiguousarray(self.events["move"][self._to_pins])
+
+    @cached_property
+    def _pins(self) -> tuple[Ints, Ints, Floats]:
+        """Of events that end at a pin: moves that have been made, the variable, and the pin."""
+        (k, to), move = self._pinned, self._pinned_move
+        value, slope = self.stairs.value[k, to], self.stairs.slope[k, to]
+        return move, k, value + self.t1[move - 1] * slope
 
     @cached_property
     def _to_pins(self) -> Ints:

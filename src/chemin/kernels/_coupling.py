@@ -57,6 +57,10 @@ class Rows:
         np.add.at(folded, self.index, x)
         return folded
 
+    def unfold(self, x: Floats) -> Floats:
+        """From rows to variables."""
+        return x if self.plain else x[self.index]
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -208,10 +212,10 @@ class Coupling(Bordered):
         return np.where(self.has_row, np.sqrt(np.abs(self.diagonal())), 1.0)
 
     def _dot(self, x: Floats) -> Floats:
-        return self.gram.dot(self.rows.fold(x))[self.index]
+        return self.rows.unfold(self.gram.dot(self.rows.fold(x)))
 
     def _magnitude(self, x: Floats) -> Floats:
-        return self.gram.magnitude(self.rows.fold(x))[self.index]
+        return self.rows.unfold(self.gram.magnitude(self.rows.fold(x)))
 
     def _block(self, i: Ints, j: Ints) -> Floats:
         return self.gram.block(self.index[i], self.index[j])

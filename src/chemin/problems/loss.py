@@ -79,7 +79,8 @@ class Loss:
             passed = np.clip(-a, before, after)
             if self._hard:  # all of it at once
                 away = e - offset
-                total += away * np.where(away > 0, after - passed, before - passed)
+                total += np.maximum(away, 0.0) * (after - passed)
+                total += np.minimum(away, 0.0) * (before - passed)
                 continue
             away = e - (offset + self.softness * passed)
             total += self._risen(away, after - passed) + self._risen(-away, passed - before)
