@@ -51,6 +51,8 @@ cdef class Factor(System):
         public double settled  # of that: a solve is refined again while it changes by more
         bint fresh  # H0 is the inverse of G_FF, as it was computed
         bint renewed  # H0 is not that of the block's start
+        public double entries  # how precisely entries of G are known, by the roots of both
+        double hidden  # what that makes of the pivot that was judged last
         # careful blocks, and what inverting G_FF needs
         public bint careful
         public double frail  # pivots below this part of the diagonal spoil an updated inverse
@@ -74,6 +76,7 @@ cdef class Factor(System):
     cdef double _schur(self, Py_ssize_t i, const double *solved, double *size) noexcept nogil
     cdef double _complement(self, Py_ssize_t i, double *size) noexcept nogil
     cdef bint _judge_entry(self, Py_ssize_t i, double *pivot, double *size) noexcept nogil
+    cdef double _square(self, const double *u) noexcept nogil
     cdef void _add_slot(self, Py_ssize_t new, Py_ssize_t ns, double pivot) noexcept nogil
     cdef void _as_entry(self, Py_ssize_t new, Py_ssize_t ns, double *u) noexcept nogil
     cdef double _leaving(

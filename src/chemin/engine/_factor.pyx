@@ -459,10 +459,27 @@ cdef class Factor(System):
         cdef const double *v = &self.v[0]
         if not self._hold() or not self._converge(&self.g[0], &self.v[0]):
             return False
+        self.spoilt = max(self.spoilt, self.wrong)
         self._complement(i, size)
         pivot[0] = less_products(entry(&self.G, i, i), ns, &self.g[0], v)
         pivot[0] = less_products(pivot[0], ns, &self.lacking[0], v)
+        self.hidden = self._square(v)
+        if has_row(&self.G, i):
+            self.hidden += self.root[i] * self.root[i]
+        self.hidden *= self.entries
         return True
+
+    cdef double _square(self, const double *u) noexcept nogil:
+        """The sum of (root u)^2 over slots with rows: u'G u is not known to less than EPS times it,
+        for entries of G are themselves rounded.
+        """
+        cdef Py_ssize_t s
+        cdef double x, total = 0.0
+        for s in range(self.ns):
+            if has_row(&self.G, self.owner[s]):
+                x = self.slot_root[s] * u[s]
+                total += x * x
+        return total
 
     cdef void _add_slot(self, Py_ssize_t new, Py_ssize_t ns, double pivot) noexcept nogil:
         """H takes slot `new`, beside the first ns, after `_schur`; z' changes along (v; -1)."""
@@ -515,6 +532,7 @@ cdef class Factor(System):
         self.wanted[s] = 1.0
         if not self._hold() or not self._converge(&self.wanted[0], u):
             return False
+        self.spoilt = max(self.spoilt, self.wrong)
         pivot[0] = u[s] + dot(self.ns, &self.lacking[0], u)
         size[0] = 0.0
         for x in range(self.ns):
@@ -524,6 +542,7 @@ cdef class Factor(System):
             for y in range(self.ns):
                 total += fabs(self.GF[x, y] * u[y])
             size[0] = max(size[0], total)
+        self.hidden = self.entries * self._square(u)
         return True
 
     cdef void _wear(self) noexcept nogil:
@@ -614,13 +633,14 @@ cdef class Factor(System):
             self.GF[x, s] = self.GF[s, x]
 
     cdef bint _converge(self, const double *b, double *x) noexcept nogil:
-        """x = G_FF^-1 b, refined until it stands; `lacking` is b - G_FF x then.
+        """x = G_FF^-1 b from H b, refined until it stands; `lacking` is b - G_FF x then.
 
         Residuals are as if in twice the precision, as in the reference. False if it does not
-        converge: then the inverse is too poor.
+        converge: then the inverse is too poor. `wrong`: by which part x changes at first.
         """
         cdef Py_ssize_t s, _turn
         cdef double size, largest, short, wanted, last = INFINITY
+        self.wrong = 0.0
         for _turn in range(REFINEMENTS):
             self._clear_empty(x)
             residual(
@@ -638,6 +658,8 @@ cdef class Factor(System):
                 return short <= 0.5 * wanted  # and not because the inverse is 0
             if not size < 0.5 * last:
                 return False
+            if last == INFINITY:
+                self.wrong = size / largest
             for s in range(self.ns):
                 x[s] += self.change[s]
             last = size

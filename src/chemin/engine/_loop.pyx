@@ -330,7 +330,10 @@ cdef class Loop(WorkingSet):
         pivot = self.sigma[i] * schur
         if pivot < -self.indefinite * size:
             return C_INDEFINITE
-        if pivot <= self.singular * size or pivot * self.span[i] <= 0.5 * self.tol[i]:
+        if (
+            pivot <= self.singular * size or pivot * self.span[i] <= 0.5 * self.tol[i]
+            or doubtful and pivot <= self.hidden
+        ):
             return self._enter_by_jump(w, side, way, schur)
         self.wary = self.wary or doubtful
         self._occupy(w, side, way)
@@ -351,7 +354,7 @@ cdef class Loop(WorkingSet):
         if doubtful:
             if unit * inverse < -self.indefinite * size:
                 return C_INDEFINITE
-            if unit * inverse <= self.singular * size:
+            if unit * inverse <= max(self.singular * size, unit * self.hidden):
                 return self._leave_by_jump(s, side, way, inverse)
             self.U[self.k, s] = inverse
         self.wary = self.wary or doubtful
@@ -387,7 +390,7 @@ cdef class Loop(WorkingSet):
         A solve is as wrong as H is spoilt, and one that is refined once by the square of that.
         """
         if self.wary:
-            return max(self.doubt_refined, self.spoilt * self.spoilt)
+            return max(self.doubt_refined, max(self.spoilt, self.wrong) ** 2)
         return max(self.doubt, self.spoilt)
 
     cdef int _go_on(self, double way, bint frail) noexcept nogil:
@@ -577,13 +580,19 @@ cdef class Loop(WorkingSet):
             double *u = &self.U[self.k, 0]
             double *other = &self.U[self.k + 1, 0]
             double q, r, second, size = 0.0, largest = 0.0
+            # Errors of H grow with the change, unless both of its vectors are solved for.
+            bint poor = self.held and self.wrong > self.settled
         if hit.slot:
             r, q = -self._leaving(w, other, &size, &largest), -u[w]
+            if poor and self._judge_leaving(w, other, &largest, &size):
+                r = -largest
             self._vacate(w, hit.side)
             second = self.coast[w] - self.zd[w]
         else:
             self._row_of(w)
             r = self._schur(self.w_var[w], self._solved(w), &size)
+            if poor:
+                self._judge_entry(self.w_var[w], &r, &size)
             q = -dot(new, &self.g[0], u)
             second = dot(new, &self.g[0], &self.coast[0]) - dot(new, &self.g[0], &self.zd[0])
             self._occupy(w, hit.side, way)

@@ -38,6 +38,7 @@ MANY, QUARTER = 512, 4  # with so many free, blocks are first made shorter, to a
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
 ROUND = 16  # events of a block at one t, at least: more than half of them lead to known stairs
+AT_ONCE = 4  # events a move: with more, the next block is wary, for where nothing moves nothing drifts
 LOST = 200, 20  # steps of the reference in one walk, events in a walk back; and a variable: more
 # lead nowhere
 BACK = 100  # walks back in a walk that is not kept: the same
@@ -76,6 +77,7 @@ class BlockWalker:
             self.most = min(BLOCK, FEWER_STEPS)
         core.still, core.indefinite = tol.VANISHING, tol.INDEFINITE
         core.singular, core.aside, core.down_first = tol.NIL, tol.ASIDE, tol.DOWN_FIRST
+        core.entries = tol.ENTRIES
         # H_ss G_ss is one over the pivot of a free variable, relative to its diagonal entry.
         core.frail, core.hard = tol.FRAIL, 1.0 / tol.FRAIL
         core.doubt, core.doubt_refined, core.creeping = tol.DOUBT, tol.DOUBT_REFINED, tol.DOUBT
@@ -90,6 +92,7 @@ class BlockWalker:
         core.closed = CLOSED
         self.passed, self.nought = 0, 0.0
         self.round = False  # whether the last block has gone round
+        self.tied = False  # whether it has passed many corners at once
         self.helper = Helper()
         self.lost = LOST[0] + LOST[1] * len(system)
         self.patience = max(STANDING, 40 * len(system) // self.most)
@@ -146,6 +149,8 @@ class BlockWalker:
         if core.ns + 2 * self.most + 2 > core.cap:
             core.reserve(core.ns + 2 * self.most + 2)
         self.be_careful(self.careful, few or self.afresh)
+        if self.tied:
+            core.wary_from_the_start = True
         watched = self.choose(way)
         self.gauge()
         while True:
@@ -207,6 +212,7 @@ class BlockWalker:
     def take_over(self, h_end: Floats) -> None:
         core, recorder = self.core, self.recorder
         self.passed += core.n_events
+        self.tied = core.n_events > AT_ONCE * max(core.n_moves, 1)
         self.progress(core.t, self.passed, self.helper.events)
         if recorder.system is not None:
             index, rate = recorder.room(core.most_entries())

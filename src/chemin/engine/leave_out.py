@@ -98,7 +98,7 @@ class Ground:
         walk.gauge(z, size, total, system.q, system.r, np.zeros(len(z)))
         walk.still, walk.aside, walk.down_first = tol.VANISHING, tol.ASIDE, tol.DOWN_FIRST
         walk.doubt = walk.doubt_refined = tol.DOUBT_REFINED  # the inverse is fresh
-        walk.singular, walk.indefinite = tol.NIL, tol.INDEFINITE
+        walk.singular, walk.indefinite, walk.entries = tol.NIL, tol.INDEFINITE, tol.ENTRIES
 
     def leave(self, jobs: list[Job], ends: Floats) -> list[int]:
         """Put z at the end of each walk into `ends`; returns the jobs left to the reference."""

@@ -41,6 +41,7 @@ from .tolerances import (
     ASIDE,
     DOWN_FIRST,
     ENDLESS,
+    ENTRIES,
     EPS,
     INDEFINITE,
     LONG,
@@ -346,9 +347,12 @@ class Walker:
         pivot *= self.sigma[k]
         if pivot < -INDEFINITE * size:
             self.on_negative(k)
+        moved = np.where(coupling.has_row, coupling.root * u, 0.0)
+        hidden = ENTRIES * float(moved @ moved) * (np.abs(column).max() if self.tread[k] else 1.0)
         # Between two pins a jump of k changes its residual by pivot * span at the most.
         span = np.inf if self.tread[k] else self.span[k]
-        if pivot <= VANISHING * self.slack * size or pivot * span <= 0.5 * self.tolerance[k]:
+        least = max(VANISHING * self.slack * size, hidden)
+        if pivot <= least or pivot * span <= 0.5 * self.tolerance[k]:
             return u / np.abs(u).max()
         return None
 

@@ -45,6 +45,8 @@ LOOSEST = 1e4  # tolerances: so wide they get before a walk that stands still is
 VANISHING = 64 * EPS  # absolute terms: a speed, or a pivot by a refined solve, below it is zero
 ASIDE = 1e-10  # the fastest: in a jump, what is slower does not end it
 NIL = 1e-13  # absolute terms: pivots of the compiled core below are zero, the rounding of G_FF
+ENTRIES = 8 * EPS  # roots of the diagonal: entries of a matrix are known to this part of them; of
+# u'G u no more than the sum of (root u)^2 times it, and a pivot below that is zero
 DOUBT = 1e-8  # absolute terms: below, an updated inverse knows no pivot and no speed at a corner
 DOUBT_REFINED = 1e-11  # absolute terms: nor does one with its solves refined once
 INDEFINITE = 1e-8  # absolute terms: a pivot below minus this is no rounding
