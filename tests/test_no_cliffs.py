@@ -116,6 +116,20 @@ def test_everything_meets_at_once(function, along, calls):
     assert 1000 * len(calls) < events  # round-off decides which pivot no solve is sure of
 
 
+@pytest.mark.parametrize("seed", [2, 3, 6])
+def test_a_tie_of_all_points_in_rare_noisy_features(seed, calls):
+    """Two values of y, features that are rarely on, with noise as large as they vary: what enters
+    after as many as there are features has no pivot but the rounding of the matrix's entries.
+    """
+    rng = np.random.default_rng(seed)
+    X = (rng.random((300, 60)) < 0.5 ** rng.integers(1, 7, 60)).astype(float)
+    X += 0.1 * X.std(axis=0) * rng.standard_normal((300, 60))
+    y = np.where(rng.random(300) < 0.25, 1.0, -1.0)
+    path = svr_path(X, y, kernel="linear", along="epsilon", lambda_=100.0)
+    assert path.complete and 100 * len(calls) < len(path)
+    assert_exact(path)
+
+
 def test_an_inverse_that_is_no_number(calls, monkeypatch):
     """Verification refuses what is no number, and the walk begins again from the data."""
     spoilt = []
