@@ -597,6 +597,16 @@ class Path:
             level = float(np.abs(self._data.y).max())
         return Terms(reach, level, **sign_counts)
 
+    def within(self, values: ArrayLike) -> Floats:
+        """Up to which f at values of the parameter may differ by round-off alone, whatever the model
+        on the path: by this, f of several classes are told to be equal.
+        """
+        reading = self._problem.reading
+        states = np.array([z for _, z in self._trace._known] + [self._trace.last[1]])
+        most = float((np.abs(states) @ np.abs(reading.factor)).max())
+        u = self.coordinate.to_u(np.asarray(values, dtype=float))
+        return self.terms.room(most * u if reading.inverse else most + 0.0 * u, self._reach)
+
     @property
     def _reach(self) -> float:
         """The largest |k| between points, without what all entries have in common."""

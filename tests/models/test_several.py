@@ -307,3 +307,25 @@ def test_the_path_function_names_the_estimator(iris):
     """Oracle: the message."""
     with pytest.raises(ValueError, match=r"y has 3 classes .* PathSVC takes several"):
         svc_path(*iris)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("whole", [True, False])
+def test_classes_whose_machines_are_constant_tie(seed, whole):
+    """Oracle: `predict` of the paths of the folds. f = -1 for several classes, but for round-off
+    that grows as lambda falls: of equals the first wins, in the curve as there.
+    """
+    rng = np.random.default_rng(seed)
+    k = 3 if whole else 4
+    y = rng.permutation(np.arange(48) % k)
+    X = rng.integers(0, 4, size=(48, 2)) * 1.0 if whole else 0.7 * y[:, None] + rng.normal(size=(48, 1))
+    folds = list(StratifiedKFold(3).split(X, y))
+    options = {"kernel": "linear", "multi_class": "ovr", "stop": 1e-3}
+    curve = PathSVC(cv=folds, **options).fit(X, y).curve_
+    knots = curve.knots[curve.knots < curve.top]
+    apart = knots[1:] > knots[:-1] * (1 + 1e-9)
+    values = np.sqrt(knots[1:] * knots[:-1])[apart]
+    for j, (train, test) in enumerate(folds):
+        path = PathSVC(cv=2, **options).fit(X[train], y[train]).path_
+        errors = (path.predict(X[test], values) != y[test][:, None]).mean(axis=0)
+        np.testing.assert_allclose(curve.per_fold(values)[j], errors, atol=1e-12)

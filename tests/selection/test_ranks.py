@@ -58,3 +58,20 @@ def test_where_it_is_not_exact():
         PathSVC(cv=LeaveOneOutOnPath(scoring="roc_auc")).fit(X, y)
     with pytest.raises(ValueError, match="roc_auc"):
         PathSVC(cv=LeaveOneOut(scoring="roc_auc"), stop=5.0).fit(X[::5], y[::5])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_moves_that_are_all_cut(seed):
+    """Oracle: roc_auc_score. A fold's walk that is carried on may have open intercepts alone."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(27, 1))
+    y = (X[:, 0] + 0.5 * rng.normal(size=27) > 0).astype(int)
+    folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
+    options = {"kernel": "poly", "gamma": 0.5}
+    model = PathSVC(scoring="roc_auc", cv=folds, **options).fit(X, y)
+    areas = []
+    for train, test in folds:
+        path = svc_path(X[train], y[train], stop=0.5 * model.lambda_, **options)
+        f = np.round(path.decision_function(X[test], model.lambda_), 9)
+        areas.append(roc_auc_score(y[test], f))
+    assert model.curve_.score(model.lambda_) == pytest.approx(np.mean(areas), abs=1e-10)

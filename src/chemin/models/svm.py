@@ -432,8 +432,11 @@ class PathSVC(ClassifierMixin, _PathMachine):
         Of several classes the one with most votes, or with the largest f; of equals the first.
         """
         f = self._f(X)
-        numbers = self.path_.coding.labels(f) if self._several else (f[:, 0] > 0).astype(np.intp)
-        return np.asarray(self.classes_[numbers])
+        if not self._several:
+            return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
+        each = np.broadcast_to(self.lambda_, len(self.path_))  # one value for all, or for each
+        within = max(path.within(value) for path, value in zip(self.path_, each))
+        return np.asarray(self.classes_[self.path_.coding.labels(f, within)])
 
     def to_sklearn(self) -> SVC:
         """The chosen model as sklearn.svm.SVC(C=C_), fitted on the same rows and weights."""

@@ -98,7 +98,7 @@ def segments(
             yield bounded
             continue
         for image in trace.images(features, first, last):
-            yield from reader.block(image)
+            yield from filter(len, reader.block(image))  # all its moves may be cut, or jumps
     yield from reader.cuts()
 
 

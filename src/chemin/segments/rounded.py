@@ -73,6 +73,10 @@ class Terms:
         size = z_sum * max(largest, self.reach) + scale * self.level
         return float(self.roundings * EPS * size)
 
+    def room(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
+        """Differences of two f that may be round-off."""
+        return np.asarray(self.roundings * EPS * self._size(coef_sum, largest))
+
     def noise(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
         """What one evaluation of f is off by."""
         return SUM * EPS * self._size(coef_sum, largest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,11 +75,11 @@ class Coding:
 
     # ------------------------------------------------------------------ from f to labels
 
-    def labels(self, f: Floats) -> Ints:
-        """The class of each point; f has shape (..., problems)."""
+    def labels(self, f: Floats, within: float = 0.0) -> Ints:
+        """The class of each point; f has shape (..., problems), and within so much is equal."""
         if self.by_pairs:
             return np.argmax(self.votes(f), axis=-1)
-        return first_largest(f)
+        return first_largest(f, within)
 
     def votes(self, f: Floats) -> NDArray[np.int16]:
         """How many problems vote for each class: shape (..., classes)."""
@@ -116,10 +117,17 @@ class Coding:
         return coupled(p, self.pairs, self.n_classes)
 
 
-def first_largest(f: Floats) -> Ints:
-    """The first of the largest along the last axis, where what round-off parts is equal."""
+def first_largest(f: Floats, within: Any = 0.0) -> Ints:
+    """The first of the largest along the last axis; what is equal but for round-off, or `within`
+    so much, is equal.
+    """
     most = f.max(axis=-1, keepdims=True)
-    return np.argmax(f >= most - EQUAL * (1.0 + np.abs(most)), axis=-1)
+    return np.asarray(np.argmax(f >= most - room(most, within), axis=-1))
+
+
+def room(f: Floats, within: Any = 0.0) -> Floats:
+    """How far below f another one is equal to it."""
+    return np.asarray(np.maximum(EQUAL * (1.0 + np.abs(f)), within))
 
 
 def coupled(p: Floats, pairs: Ints, k: int) -> Floats:

@@ -7,7 +7,7 @@ are computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..segments import Segments
-from .classes import Coding, first_largest
+from .classes import Coding, first_largest, room
 from .piecewise import Floats, Ints
 from .steps import LabelSteps, signs
 
@@ -96,8 +96,13 @@ class _Lines:
         return first, last
 
 
-def by_largest(coding: Coding, problems: Sequence[Iterable[Any] | float]) -> LabelSteps:
-    """Labels from f of every class, affine between knots: the upper envelope of lines."""
+def by_largest(
+    coding: Coding, problems: Sequence[Iterable[Any] | float], within: Callable[[Floats], Floats]
+) -> LabelSteps:
+    """Labels from f of every class, affine between knots: the upper envelope of lines.
+
+    `within` tells at each u which differences of f are round-off.
+    """
     present = [k for k, blocks in enumerate(problems) if not isinstance(blocks, float)]
     lines = [_Lines.of(problems[k]) for k in present]  # type: ignore[arg-type]
     ends = max(line.u0[0] for line in lines), min(line.u1[-1] for line in lines)
@@ -108,12 +113,13 @@ def by_largest(coding: Coding, problems: Sequence[Iterable[Any] | float]) -> Lab
         some = knots[k : k + CHUNK + 1]
         pairs = [line.between(some[:-1], some[1:]) for line in lines]
         f0, f1 = (np.stack(f, axis=-1) for f in zip(*pairs))
-        near = NEAR * (f1 - f0)
-        left, right = first_largest(f0 + near), first_largest(f1 - near)
+        near, equal = NEAR * (f1 - f0), within(some)[:, None, None]
+        left = first_largest(f0 + near, equal[:-1])
+        right = first_largest(f1 - near, equal[1:])
         if k == 0:
             now = first = left[0]
         found.append(_at_knots(np.vstack([now, right[:-1]]), left, some))
-        found.append(_inside(f0, f1, left, right, some))
+        found.append(_inside(f0, f1, left, right, some, within(some)))
         now = right[-1]
     u, point, label = (np.concatenate(column) for column in zip(*found))
     order = np.lexsort((u, point))
@@ -128,33 +134,35 @@ def _at_knots(before: Ints, after: Ints, knots: Floats) -> tuple[Floats, Ints, I
 
 
 def _inside(
-    f0: Floats, f1: Floats, left: Ints, right: Ints, knots: Floats
+    f0: Floats, f1: Floats, left: Ints, right: Ints, knots: Floats, within: Floats
 ) -> tuple[Floats, Ints, Ints]:
     """Changes within intervals, from the winner at the left end to that at the right end.
 
-    Of lines that are not below at the right end the first to be met takes over.
+    Of lines that end above it the first to be met takes over. Of those that meet together the
+    highest at the right end is on top from there on, and of equals the first.
     """
     j, point = np.nonzero(left != right)
-    f0, slope = f0[j, point], (f1 - f0)[j, point]
+    f0, f1 = f0[j, point], f1[j, point]
     here, goal, s = left[j, point], right[j, point], np.zeros(len(j))
     out: list[tuple[Floats, Ints, Ints]] = [(np.empty(0), np.empty(0, np.intp), here[:0])]
     while len(j):
-        every = np.arange(len(j))
-        rise = slope - slope[every, here][:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            meet = (f0[every, here][:, None] - f0) / rise
-        meet = np.where(rise > 0, np.maximum(meet, s[:, None]), np.inf)
-        meet[every, here] = np.inf
+        each, slope = here[:, None], f1 - f0
+        ahead, rise = (x - np.take_along_axis(x, each, 1) for x in (f1, slope))
+        equal = within[j + 1][:, None]  # u grows, and round-off with it
+        above = (ahead > room(np.take_along_axis(f1, each, 1), equal)) & (rise > 0)
+        meet = np.full_like(f0, np.inf)
+        np.divide(np.take_along_axis(f0, each, 1) - f0, rise, out=meet, where=above)
+        meet = np.maximum(meet, s[:, None])
         # Where round-off leaves no line to meet, the goal is met at the right end.
         lost = ~(meet.min(axis=1) <= 1.0)
-        meet[lost, goal[lost]] = 1.0
-        s = meet.min(axis=1)
-        # Of those that meet together the steepest is on top from there on.
-        here = np.argmax(np.where(meet <= s[:, None], rise, -np.inf), axis=1)
-        here = np.where(lost, goal, here)
+        s = np.where(lost, 1.0, meet.min(axis=1))
+        f = f0 + s[:, None] * slope
+        on_top = np.take_along_axis(f, each, 1)
+        met = above & (f >= on_top - room(on_top, equal))
+        here = np.where(lost, goal, first_largest(np.where(met, f1, -np.inf), equal))
         out.append((knots[j] + s * np.diff(knots)[j], point, here))
         on = here != goal
-        j, point, f0, slope, goal = j[on], point[on], f0[on], slope[on], goal[on]
+        j, point, f0, f1, goal = j[on], point[on], f0[on], f1[on], goal[on]
         here, s = here[on], s[on]
     u, whose, label = (np.concatenate(column) for column in zip(*out))
     return u, whose, label

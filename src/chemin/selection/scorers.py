@@ -131,7 +131,8 @@ class SeveralAt(ClassifierMixin, _At):
         return self.path.coding.decision(self._f(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        return self.classes_[self.path.coding.labels(self._f(X))]
+        within = self.path.within(self.value)
+        return self.classes_[self.path.coding.labels(self._f(X), within)]
 
 
 class RegressorAt(RegressorMixin, _At):

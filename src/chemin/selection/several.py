@@ -167,7 +167,12 @@ class Paths(Sequence[Path]):
 
     def predict(self, X: ArrayLike, value: float) -> NDArray[Any]:
         """Labels at one value of the parameter."""
-        return self._classes[self.coding.labels(self.decision_function(X, value))]
+        f = self.decision_function(X, value)
+        return self._classes[self.coding.labels(f, self.within(value)[..., None])]
+
+    def within(self, values: ArrayLike) -> Floats:
+        """Differences of f that are round-off, at values of the parameter."""
+        return np.max([path.within(values) for path in self], axis=0)
 
     def f_at(self, cross: Floats, u: Floats) -> Floats:
         """f at test points and values of the coordinate: shape (u, points, problems)."""
@@ -197,7 +202,11 @@ class Paths(Sequence[Path]):
                 yield some, by_votes(self.coding, pairs, here.shape[1])
             else:
                 rest = [p if isinstance(p, float) else p.segments(here) for p in self._paths]
-                yield some, by_largest(self.coding, rest)
+                yield some, by_largest(self.coding, rest, self._within_at)
+
+    def _within_at(self, u: Floats) -> Floats:
+        """`within` at values of the coordinate."""
+        return self.within(self.coordinate.to_value(u))
 
     def _begun(self, path: Path, cross: Floats, own: Floats | None) -> tuple[Iterator[Any], float]:
         """The sides of f over a path, and the u of its start."""
