@@ -44,6 +44,8 @@ def path_of(pair, rows, times=None, stop=None):
     share = w.sum() / pair.w.sum() if pair.name in PER_ROW else 1.0
     if options.get("stop") is not None:
         options["stop"] *= share
+    if pair.name == "elastic_net":
+        options["lambda2"] *= share
     if pair.graph is None:
         X, y, options["sample_weight"] = pair.X[rows], pair.y[rows], w
     else:

@@ -21,7 +21,7 @@ from chemin.selection import (
 CLASSIFIERS = ("svc", "quadratic_svc", "l1_svc", "laplacian_svc")
 LINEAR = ("lasso", "elastic_net", "garrote", "ridge", "adaptive_ridge", "l1_svc")
 # Values of models on fewer rows are those of as many rows less.
-PER_ROW = ("lasso", "garrote", "ridge", "adaptive_ridge")
+PER_ROW = ("lasso", "garrote", "ridge", "adaptive_ridge", "elastic_net")
 FIRST = ("svc", "svc", "svc", "svr", "nu_svr", "lasso", "lasso", "quantile")
 MORE = (
     "quadratic_svc",
@@ -102,7 +102,7 @@ def _drawn(seed, rng, which):
     weight, how = _weights(rng, n)
     options = _options(which, name, rng)
     scoring = (CLASSIFICATION if classes else REGRESSION)[rng.integers(5)]
-    if scoring == "loss" and (name in (*PER_ROW, "elastic_net", "nu_svr") or "along" in options):
+    if scoring == "loss" and (name in (*PER_ROW, "nu_svr") or "along" in options):
         scoring = None
     if scoring is None and options.get("along") == "tau":
         scoring = "neg_mean_absolute_error"

@@ -598,8 +598,8 @@ class Path:
         return Terms(reach, level, **sign_counts)
 
     def within(self, values: ArrayLike) -> Floats:
-        """Up to which f at values of the parameter may differ by round-off alone, whatever the model
-        on the path: by this, f of several classes are told to be equal.
+        """Up to which f at values of the parameter may differ by round-off alone, whatever the
+        model on the path. By this, f of several classes are told to be equal.
         """
         reading = self._problem.reading
         states = np.array([z for _, z in self._trace._known] + [self._trace.last[1]])

@@ -318,7 +318,7 @@ def test_classes_whose_machines_are_constant_tie(seed, whole):
     rng = np.random.default_rng(seed)
     k = 3 if whole else 4
     y = rng.permutation(np.arange(48) % k)
-    X = rng.integers(0, 4, size=(48, 2)) * 1.0 if whole else 0.7 * y[:, None] + rng.normal(size=(48, 1))
+    X = rng.integers(0, 4, size=(48, 2)) if whole else 0.7 * y[:, None] + rng.normal(size=(48, 1))
     folds = list(StratifiedKFold(3).split(X, y))
     options = {"kernel": "linear", "multi_class": "ovr", "stop": 1e-3}
     curve = PathSVC(cv=folds, **options).fit(X, y).curve_

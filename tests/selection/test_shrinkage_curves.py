@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
-from sklearn.linear_model import LassoLarsIC, LinearRegression, Ridge
+from sklearn.linear_model import ElasticNet, LassoLarsIC, LinearRegression, Ridge
 from sklearn.model_selection import KFold
 
 import chemin
@@ -193,3 +193,18 @@ def test_nothing_to_choose_from(model):
     y = np.random.default_rng(0).normal(size=30)
     fitted = model(cv=3).fit(np.full((30, 3), 2.5), y)
     assert not fitted.coef_.any() and fitted.intercept_ == pytest.approx(y.mean(), rel=1e-12)
+
+
+def test_folds_of_the_elastic_net(data):
+    """Oracle: ElasticNet at one alpha and l1_ratio in all folds, as ElasticNetCV compares them."""
+    X, y = data
+    folds, n, lambda2 = list(KFold(3).split(X)), len(y), 0.3
+    curve = CrossValidation(folds)(Family(chemin.elastic_net_path, X, y, lambda2=lambda2))
+    for value in (0.05, 0.3, 1.0):
+        total = value + lambda2
+        net = ElasticNet(total / n, l1_ratio=value / total, tol=1e-12, max_iter=10**6)
+        errors = [
+            np.mean((y[test] - net.fit(X[train], y[train]).predict(X[test])) ** 2)
+            for train, test in folds
+        ]
+        np.testing.assert_allclose(curve.per_fold(value), errors, rtol=1e-6)

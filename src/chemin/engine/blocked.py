@@ -38,7 +38,7 @@ MANY, QUARTER = 512, 4  # with so many free, blocks are first made shorter, to a
 REFRESH = 128  # blocks between two computations of h from the data
 STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round in round-off
 ROUND = 16  # events of a block at one t, at least: more than half of them lead to known stairs
-AT_ONCE = 4  # events a move: with more, the next block is wary, for where nothing moves nothing drifts
+AT_ONCE = 4  # events a move: with more the next block is wary, for where nothing moves, none drifts
 LOST = 200, 20  # steps of the reference in one walk, events in a walk back; and a variable: more
 # lead nowhere
 BACK = 100  # walks back in a walk that is not kept: the same

@@ -116,6 +116,7 @@ class Problem(ABC):
     # What models on different numbers of rows are compared at: one lambda, or one lambda per row
     # (lambda over the sum of the weights, scikit-learn's alpha of the lasso).
     per_row: ClassVar[bool] = False
+    also_per_row: ClassVar[tuple[str, ...]] = ()  # other parameters of which that holds, too
     of_points: ClassVar[bool] = False  # whether each multiplier belongs to a point
     has_kernel: ClassVar[bool] = True  # or it is linear in the features
     shares_products: ClassVar[bool] = False  # whether it takes X'X of its centred columns

@@ -27,6 +27,7 @@ class ElasticNet(Problem):
     first_stair = Lasso.first_stair
     edge_name = Lasso.edge_name
     criterion = Lasso.criterion
+    per_row, also_per_row = True, ("lambda2",)
     parameters = {"lambda2": Parameter(1.0, "not negative")}
     along = ("lambda1",)
     parameter = "lambda1"

@@ -304,7 +304,9 @@ class Family:
         return vars(self) | {"_kept": {}}
 
     def _walked(self, data: Data, signs: Floats | None, given: Given) -> Path:
-        path = walk_path(self.name, data, self.spec, target=signs, gram=given.gram, **given.walk)
+        part = self._part(data.weight)
+        spec = self.spec | {name: part * self.spec[name] for name in self.problem.also_per_row}
+        path = walk_path(self.name, data, spec, target=signs, gram=given.gram, **given.walk)
         if path.reason == Reason.INTERRUPTED.value:  # a choice from part of the paths is none
             raise KeyboardInterrupt
         return path
@@ -314,9 +316,11 @@ class Family:
 
     def share(self, rows: Rows, weight: Floats | None = None) -> float:
         """A value of the family times this is the value of the path on some rows."""
-        if not self.problem.per_row:
-            return 1.0
-        return float(self._weights(rows, weight).sum() / self.weight.sum())
+        return self._part(self._weights(rows, weight))
+
+    def _part(self, weight: Floats) -> float:
+        """Which part of all weights some rows have, where that matters."""
+        return float(weight.sum() / self.weight.sum()) if self.problem.per_row else 1.0
 
     def kernel_on(self, rows: Rows, weight: Floats | None = None) -> Kernel | None:
         """The kernel of the path on some rows: gamma="scale" is taken from them."""
