@@ -75,7 +75,7 @@ class Coding:
 
     # ------------------------------------------------------------------ from f to labels
 
-    def labels(self, f: Floats, within: float = 0.0) -> Ints:
+    def labels(self, f: Floats, within: float | Floats = 0.0) -> Ints:
         """The class of each point; f has shape (..., problems), and within so much is equal."""
         if self.by_pairs:
             return np.argmax(self.votes(f), axis=-1)
