@@ -48,7 +48,10 @@ def test_drift_that_is_walked_away_is_recorded_as_it_was_walked(gamma, stop):
 
 
 def test_states_of_moves_are_those_of_the_walk(monkeypatch):
-    """Oracle: z as the walker has it after each block, and after drift was walked away."""
+    """Oracle: z as the walker has it after each block, and after drift was walked away. A walk that
+    fails its audit would be walked again, by the reference: here it is taken as it is.
+    """
+    monkeypatch.setattr(audit, "certified", lambda problem, trace, *_: trace)
     seen = []
 
     def watched(name):
