@@ -46,3 +46,141 @@ def test_nothing_happens_above_where_a_walk_begins(share, kernel, weighted):
     f, g = (p.decision_function(X, values) for p in (path, above))
     np.testing.assert_allclose(f, g, atol=1e-8)
     assert_exact(path)
+
+
+def nearly_coincident():
+    """28 points at three places, but for a millionth: classes and weights."""
+    place = [1, 2, 0, 1, 2, 1, 1, 0, 2, 0, 1, 0, 1, 1, 0, 0, 2, 0, 1, 0, 2, 0, 0, 0, 1, 0, 1, 1]
+    off = [
+        -1408,
+        2171,
+        -140,
+        -665,
+        -374,
+        430,
+        102,
+        222,
+        2163,
+        -421,
+        573,
+        336,
+        -435,
+        -1409,
+        -559,
+        -49,
+        -777,
+        1788,
+        -2744,
+        -225,
+        -1519,
+        -1046,
+        713,
+        772,
+        72,
+        -943,
+        -33,
+        -1156,
+        518,
+        -572,
+        867,
+        215,
+        538,
+        -928,
+        98,
+        -2058,
+        886,
+        -152,
+        462,
+        527,
+        275,
+        -804,
+        711,
+        2457,
+        -104,
+        813,
+        -1302,
+        1474,
+        218,
+        -1952,
+        218,
+        -429,
+        -776,
+        -1194,
+        619,
+        768,
+    ]
+    positive = [2, 11, 14, 15, 17, 21]
+    w = [
+        46,
+        46,
+        586,
+        287,
+        189,
+        248,
+        260,
+        190,
+        285,
+        288,
+        267,
+        882,
+        210,
+        298,
+        645,
+        787,
+        137,
+        356,
+        36,
+        87,
+        210,
+        803,
+        205,
+        221,
+        279,
+        136,
+        126,
+        106,
+    ]
+    X = 5.0 * np.array(place)[:, None] + 1e-9 * np.reshape(off, (28, 2))
+    return X, np.where(np.isin(np.arange(28), positive), 1, -1), 0.01 * np.array(w)
+
+
+@pytest.mark.parametrize("stop", [1e-7, 0.0])
+def test_walks_back_within_walks_back_come_to_an_end(stop):
+    """Oracle: the certificate, of what was walked. Each walk back met drift of its own, until
+    Python had no room for more.
+    """
+    X, y, w = nearly_coincident()
+    options = {"kernel": "poly", "degree": 2, "coef0": 1.0, "sample_weight": w}
+    path = svc_path(X, y, **options, stop=stop)
+    assert path.complete or path.reason.startswith("round-off")
+    assert_exact(path)
+
+
+def hidden():
+    """A C-SVM on repeated points in which nothing happens down to where round-off hides it all."""
+    x = [-24, -74, -123, -45, -123, -123, -123, -123, -114, -61]
+    x += [-221, -120, 56, -114, -20, -61, -24, -45, -114, -20]
+    positive = [1, 2, 4, 5, 8, 14, 17]
+    w = [4, 1, 1, 2, 1, 2, 2, 1, 2, 1, 4, 2, 1, 4, 2, 1, 1, 2, 4, 2]
+    options = {"gamma": 0.938330816226937, "sample_weight": 0.5 * np.array(w)}
+    return 0.01 * np.array(x)[:, None], np.isin(np.arange(20), positive), options
+
+
+def test_what_lies_above_a_start_that_is_hidden_is_shown():
+    """Oracle: a stop far above, where nothing is hidden. Such paths were empty."""
+    X, y, options = hidden()
+    shown = svc_path(X, y, **options)
+    assert shown.complete and shown.n_events == 0 and shown.stop < 1e-3 < 10 < shown.start
+    assert_exact(shown)
+    above, values = svc_path(X, y, **options, stop=1e-3), np.geomspace(1e-3, 100.0, 30)
+    f, g = (path.decision_function(X, values) for path in (shown, above))
+    np.testing.assert_allclose(f, g, rtol=1e-9)
+
+
+def test_a_walk_to_what_is_hidden_keeps_what_lies_above():
+    """Oracle: the same path with a stop of its own."""
+    X, y, options = hidden()
+    to_the_end = svc_path(X, y, **options, stop=0.0)
+    assert not to_the_end.complete and "hides what comes next" in to_the_end.reason
+    assert to_the_end.stop < 1e-3 < to_the_end.start
+    assert_exact(to_the_end)

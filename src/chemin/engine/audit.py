@@ -41,6 +41,9 @@ STRAIGHT, CURVED = np.array([0.5, 1.0]), np.array([0.25, 0.5, 0.725, 0.9, 1.0])
 # are looked at once more elsewhere.
 LANDED, BEGUN = np.array([0.25, 0.5, 1.0]), 1e-6
 CLOSELY = CURVED.copy()  # the same for problems that are to be looked at more closely
+# Times the place where something first happens: what lies above is shown where nothing can be
+# certified there.
+CLEAR = 100.0
 # What is left of the last move to 0 at further places: at 0 a penalty is gone, and a coefficient of
 # the wrong sign is no longer seen.
 NEAR_END = np.array([0.2, 0.05, 0.01, 1e-4, 1e-8])
@@ -67,13 +70,25 @@ def audited(
 def _audited(problem: Problem, walk: Callable[..., Trace], limits: dict[str, Any]) -> Trace:
     first = walk(**limits)
     try:
-        first = certified(problem, first)
+        first = _certified_from_its_start(problem, walk, first, limits)
         first = _to_last_place(first)
         if first.end.reason not in CHANCE:
             return first
         return _with_care(problem, walk, first, limits)
     except KeyboardInterrupt:
         return replace(first, end=Reason.INTERRUPTED())
+
+
+def _certified_from_its_start(
+    problem: Problem, walk: Callable[..., Trace], first: Trace, limits: dict[str, Any]
+) -> Trace:
+    """`certified`; where round-off hides all that happens, what lies above is shown."""
+    good = certified(problem, first)
+    hidden = len(good.moves) == 0 < len(first.moves) and good.end.reason is Reason.HIDDEN
+    if not (hidden and first.closed_above):
+        return good
+    above = certified(problem, walk(**limits | {"stop": CLEAR * float(first.t0[0])}))
+    return above if limits["stop"] is None else replace(above, end=good.end)
 
 
 def _with_care(

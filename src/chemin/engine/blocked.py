@@ -42,6 +42,7 @@ AT_ONCE = 4  # events a move: with more the next block is wary, for where nothin
 LOST = 200, 20  # steps of the reference in one walk, events in a walk back; and a variable: more
 # lead nowhere
 BACK = 100  # walks back in a walk that is not kept: the same
+NESTED = 4  # walks back within walks back, each of drift of the one before: the same
 
 BROKEN = -1  # the code of a block that could not be walked
 
@@ -103,6 +104,7 @@ class BlockWalker:
         self.edge: Floats | None = None
         self.mends = False  # whether it walks drift of another walk away
         self.backs = 0  # how often its own drift was walked away
+        self.depth = 0  # how many walks back it is part of
         self.dim = 0.0  # then: the dimness where it does
         self.mended: float | None = None  # the t at which drift was last walked away
         self.floor = 0.0  # the largest round-off of a residual, in its unit
@@ -339,12 +341,14 @@ class BlockWalker:
         self.backs += 1
         if self.recorder.system is None and self.backs > BACK:
             raise StuckError(Reason.LOST(self.backs))
-        if self.mended == self.t or np.all(np.abs(drift) <= tol.MEND * self.core.allowed()):
+        if self.mended == self.t or self.depth == NESTED:
+            return False
+        if np.all(np.abs(drift) <= tol.MEND * self.core.allowed()):
             return False
         system = self.system.frozen(self.t, drift)
         mender = BlockWalker(system, self.stair, self.z, 1.0, Recorder(), self.rng)
         self.mended, mender.mended, mender.helper = self.t, mender.t, self.helper
-        mender.mends, mender.inverse = True, self.core.lend()
+        mender.mends, mender.inverse, mender.depth = True, self.core.lend(), self.depth + 1
         mender.dim = max(self.dim, self.system.dimness(self.core.tolerance, self.t))
         try:
             mender.walk(tol.EPS)
