@@ -112,6 +112,19 @@ def test_fractions_obey_tau(data, options, weighted):
     assert all(type(v) is float for v in single)
 
 
+def test_fractions_obey_tau_where_coefficients_are_large():
+    """Oracle: as above. f is known to less than a billionth of y there: what certificates leave open
+    is on the curve.
+    """
+    rng = np.random.default_rng(0)
+    X, y = np.eye(3)[rng.integers(0, 3, 22)], 0.3 * rng.normal(size=22)
+    path = quantile_path(X, y, along="tau", lambda_=1e-6, gamma=1.5e-4)
+    values = np.linspace(0.01, 0.99, 300)
+    below, up_to = path.fractions_below(values)
+    assert path.complete and path.certificate(values).exact.all()
+    assert np.all(below <= values + 1e-9) and np.all(values <= up_to + 1e-9)
+
+
 def test_fractions_need_the_intercept():
     """Oracle: by hand. Without it f = 0 at a large lambda, below all of these targets."""
     X, y = make_data(NUMBERS)

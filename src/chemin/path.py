@@ -26,7 +26,7 @@ from ._checks import (
     is_word,
 )
 from ._threads import threads_for
-from .certificate import EPS
+from .certificate import EPS, FLOORS
 from .engine import End, Reason, Trace, audited, carry_on
 from .engine.tolerances import LOWEST
 from .kernels import (
@@ -795,7 +795,9 @@ class Path:
         f = self.decision_function(self._data.X[used], np.atleast_1d(value))
         if self._data.kernel is not None and self._data.kernel.name == "precomputed":
             f = self.decision_function(self._data.X, np.atleast_1d(value))[used]
-        noise = ON_CURVE * np.abs(y).max()
+        most = np.abs(self._columns(value).coef).sum(axis=0)
+        noise = FLOORS * self.terms.floor(most, self._reach)  # what certificates leave open
+        noise = np.maximum(ON_CURVE * np.abs(y).max(), noise)
         shares = [w @ (y < f - noise) / w.sum(), w @ (y <= f + noise) / w.sum()]
         if np.ndim(value) == 0:
             return float(shares[0][0]), float(shares[1][0])

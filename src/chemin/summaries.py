@@ -31,7 +31,8 @@ class Roc:
     cost : ndarray of shape (k,)
         A cost that gives these predictions, ascending: the middle of `interval`.
     interval : ndarray of shape (k, 2)
-        The costs between which the predictions are these.
+        The costs between which the predictions are these. Of no width inside a jump, where several
+        models are optimal at one cost: there `Path.predict` gives the end that the walk came from.
     hull : ndarray of shape (h, 2)
         The upper convex hull of all (fpr, tpr), from (0, 0) to (1, 1). A random choice between two
         models reaches any point of it.

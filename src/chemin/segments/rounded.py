@@ -79,7 +79,11 @@ class Terms:
 
     def noise(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
         """What one evaluation of f is off by."""
-        return SUM * EPS * self._size(coef_sum, largest)
+        return SUM * self.floor(coef_sum, largest)
+
+    def floor(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
+        """No less than the floor of a certificate, in units of f."""
+        return EPS * self._size(coef_sum, largest)
 
     def _size(self, coef_sum: ArrayLike, largest: ArrayLike) -> Floats:
         return np.asarray(np.multiply(coef_sum, np.maximum(largest, self.reach)) + self.level)
