@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from chemin import svc_path
+from chemin import nu_svr_path, svc_path
 from contract import assert_exact
 
 SHARES = [0.5, 0.15]  # of the positive class
@@ -154,6 +154,14 @@ def test_walks_back_within_walks_back_come_to_an_end(stop):
     path = svc_path(X, y, **options, stop=stop)
     assert path.complete or path.reason.startswith("round-off")
     assert_exact(path)
+
+
+def test_four_points_are_walked_soon():
+    """Oracle: the certificate. Walks back within walks back never came to an end."""
+    X = [[0, -36, -18], [-15, 6, 14], [-22, -19, 5], [11, 28, 2]]
+    X = np.array([5.0, 10.0, 10.0, 10.0])[:, None] + 1e-6 * np.array(X)
+    w = np.array([2.52, 0.92, 1.65, 0.72])
+    assert_exact(nu_svr_path(X, [1.0, 1.0, 2.0, 2.0], nu=0.4, sample_weight=w, stop=10.0))
 
 
 def hidden():
