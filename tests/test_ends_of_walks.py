@@ -158,8 +158,12 @@ def test_walks_back_within_walks_back_come_to_an_end(stop):
 
 def test_four_points_are_walked_soon():
     """Oracle: the certificate. Walks back within walks back never came to an end."""
-    X = [[0, -36, -18], [-15, 6, 14], [-22, -19, 5], [11, 28, 2]]
-    X = np.array([5.0, 10.0, 10.0, 10.0])[:, None] + 1e-6 * np.array(X)
+    X = [
+        [5.0000003, 4.9999681, 4.9999853],
+        [9.9999888, 10.0000091, 10.0000182],
+        [9.9999814, 9.999985, 10.0000094],
+        [10.0000149, 10.000032, 10.0000068],
+    ]
     w = np.array([2.52, 0.92, 1.65, 0.72])
     assert_exact(nu_svr_path(X, [1.0, 1.0, 2.0, 2.0], nu=0.4, sample_weight=w, stop=10.0))
 

@@ -113,8 +113,8 @@ def test_fractions_obey_tau(data, options, weighted):
 
 
 def test_fractions_obey_tau_where_coefficients_are_large():
-    """Oracle: as above. f is known to a millionth of y there: what certificates leave open is on the
-    curve.
+    """Oracle: as above. f is known to a millionth of y there: what certificates leave open is on
+    the curve.
     """
     rng = np.random.default_rng(0)
     X, y = np.eye(3)[rng.integers(0, 3, 22)], 0.3 * rng.normal(size=22)
