@@ -33,6 +33,7 @@ cdef class Factor(System):
         readonly double t
         # H = H0 + sum_j d_j u_j u_j'
         double[:, ::1] H, U, scaled
+        object array  # what H is a view of: it is lent whole, for views of views have no end
         double[::1] d, g, v, work
         Py_ssize_t k, ucap
         Py_ssize_t era  # how often H0 has changed

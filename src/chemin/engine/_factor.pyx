@@ -121,7 +121,8 @@ cdef class Factor(System):
             H[:old, :old] = self.H[:old, :old]
             owners[:2, :old] = self.owners[:2, :old]
             slots[:9, :old] = self.slots[:9, :old]
-        self.H, self.owners, self.slots = H, owners, slots
+        self.array = self.H = H
+        self.owners, self.slots = owners, slots
         self.U, self.scaled = room[cap : cap + self.ucap], room[cap + self.ucap :][: self.ucap]
         self.room = room[cap + 2 * self.ucap :]
         self.d, self.work = np.zeros((2, max(self.ucap, cap)))
@@ -172,9 +173,9 @@ cdef class Factor(System):
         if len(H) > self.cap:  # that of another walk, with room of its own
             self.reserve(len(H))
         if len(H) == self.cap:
-            self.H = H
+            self.array = self.H = H
         else:
-            np.asarray(self.H)[: self.ns, : self.ns] = H[: self.ns, : self.ns]
+            self.array[: self.ns, : self.ns] = H[: self.ns, : self.ns]
         symv(&self.H[0, 0], self.cap, self.ns, &self.b[0], 0.0, &self.zd[0])
 
     def lend(self):
@@ -182,7 +183,7 @@ cdef class Factor(System):
 
         It is not copied: this walk can go on only after it has loaded one itself.
         """
-        return (np.asarray(self.H), self.free, self.spoilt) if self.spoilt <= self.worn else None
+        return (self.array, self.free, self.spoilt) if self.spoilt <= self.worn else None
 
     def _invert_once(self):
         """H from the data, where no block is under way; G_FF is not kept."""

@@ -339,8 +339,8 @@ class BlockWalker:
         self.refresh()
         drift = self.drift()
         self.backs += 1
-        if self.recorder.system is None and self.backs > BACK:
-            raise StuckError(Reason.LOST(self.backs))
+        if self.backs > (BACK if self.recorder.system is None else self.lost):
+            raise StuckError(Reason.DRIFT(self.backs))
         if self.mended == self.t or self.depth == NESTED:
             return False
         if np.all(np.abs(drift) <= tol.MEND * self.core.allowed()):

@@ -22,6 +22,7 @@ class Reason(Enum):
     OVER = ROUND_OFF + ": the walk has stepped over a crossing, by {:.1e}"
     STANDSTILL = ROUND_OFF + ": {} moves at one value of the parameter without leaving it"
     LOST = ROUND_OFF + ": {} steps by the reference engine, and no end"
+    DRIFT = ROUND_OFF + ": drift was walked away {} times, and no end"
     ENDLESS = ROUND_OFF + ": a jump meets nothing that stops it"
     SINGULAR = ROUND_OFF + ": a system that is singular in double precision has no solution"
 
@@ -32,7 +33,7 @@ class Reason(Enum):
 
 # Reasons that a walk with more care, and ties broken otherwise, may not meet.
 CHANCE = (
-    *(Reason.ASTRAY, Reason.OVER, Reason.STANDSTILL, Reason.LOST, Reason.ENDLESS),
+    *(Reason.ASTRAY, Reason.OVER, Reason.STANDSTILL, Reason.LOST, Reason.DRIFT, Reason.ENDLESS),
     Reason.SINGULAR,
 )
 
