@@ -177,7 +177,7 @@ def check_points(X: Any, name: str = "X") -> Any:
 
 
 def refuse_no_numbers(X: Any, name: str = "X") -> None:
-    """Refuse masked entries, columns of a frame that hold no numbers, and dates, by name.
+    """Refuse masked entries, columns of a frame that hold no numbers or share a name, and dates.
 
     For estimators, which leave all other checks of points to scikit-learn.
     """
@@ -185,6 +185,8 @@ def refuse_no_numbers(X: Any, name: str = "X") -> None:
     expected = f"{name} must be a two-dimensional array of numbers"
     if found := _column_that_is_no_number(X):
         raise NotNumbersError(f"{expected}: {found}")
+    if found := _name_that_comes_twice(X):
+        raise ValueError(f"{expected}: {found}")
     kind = getattr(X, "dtype", None)
     if getattr(kind, "kind", "") in ("m", "M"):  # they would pass for numbers
         raise NotNumbersError(f"{expected}, got {kind}.")

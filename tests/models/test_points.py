@@ -49,6 +49,13 @@ def test_no_numbers(name):
 
 @pytest.mark.filterwarnings("ignore:the graph has 2 components")
 @pytest.mark.parametrize("name", MODELS)
+def test_a_column_name_that_comes_twice(name):
+    """Oracle: the error's words, those of path functions."""
+    with pytest.raises(ValueError, match="^X must be .* two of its columns are called 'a'"):
+        made(name).fit(pd.DataFrame(X, columns=["a", "a"]), y)
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_no_numbers_to_predict(name):
     """Oracle: the same texts."""
     target = X[:, 0] + 0.1 * rng.normal(size=24) if is_regressor(made(name)) else y
