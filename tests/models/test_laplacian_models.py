@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_moons
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -119,6 +119,38 @@ def test_stop_at_a_target():
     curve = Validation(*own, target=target)(again)
     assert curve.minimum <= target
     assert curve.path.stop > full.path.stop
+
+
+@pytest.mark.parametrize("lambda2, rho, stop", [(1e-4, 100.0, 0.3), (1e-3, 10.0, 0.15)])
+def test_classes_without_terms_are_equal(lambda2, rho, stop):
+    """Oracle: the path, and the curve by which the model was chosen. Of classes without a term f
+    is -1 but for round-off, which told who wins."""
+    X, y = load_wine(return_X_y=True)
+    own = np.arange(len(y)) % 4 == 0
+    for seed in range(8):
+        labels, rng = np.full(len(y), -1), np.random.default_rng(seed)
+        for c in range(3):
+            labels[rng.permutation(np.flatnonzero((y == c) & ~own))[:5]] = c
+        model = SparseLaplacianSVC(lambda2=lambda2, rho=rho, stop=stop)
+        model.fit(X[~own], labels[~own], validation=(X[own], y[own]))
+        told = model.predict(X[own])
+        np.testing.assert_array_equal(told, model.path_.predict(X[own], model.lambda1_))
+        assert (told != y[own]).mean() == pytest.approx(model.curve_(model.lambda1_))
+
+
+def test_points_on_the_boundary_have_the_first_class():
+    """Oracle: symmetry. With the data turned round f changes its sign, so that it is 0 where a
+    point is its own opposite."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = np.vstack([[[0.0, 0.0]], rng.integers(-4, 5, (60, 2)).astype(float)])
+        y, labels = (X.sum(axis=1) > 0).astype(int), np.full(61, -1)
+        some = 1 + rng.permutation(60)[:8]
+        labels[some] = y[some]
+        labels = np.concatenate([labels, np.where(labels < 0, -1, 1 - labels)])
+        model = LaplacianSVC(kernel="linear", lambda2=0.01).fit(np.vstack([X, -X]), labels)
+        assert model.decision_function(X[:1])[0] == 0.0
+        assert model.transduction_[0] == model.transduction_[61] == 0
 
 
 @pytest.mark.parametrize("seed", [7, 10, 17])

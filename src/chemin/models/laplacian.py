@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Self, cast
 
@@ -22,6 +23,7 @@ from .._checks import (
 )
 from ..api import laplacian_spec, make_laplacian
 from ..kernels import GraphGram, Kernel, make_kernel
+from ..path import combined
 from ..selection import (
     ClassFamily,
     Criterion,
@@ -32,8 +34,9 @@ from ..selection import (
     GraphFamily,
     Validation,
 )
+from ..selection.classes import first_largest
 from ..selection.graph import InStages
-from ._base import CHOICES, PathEstimator
+from ._base import CHOICES, PathEstimator, rounded
 from ._points import checked_points
 
 Floats = NDArray[np.float64]
@@ -130,15 +133,20 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
     ) -> None:
         """Choose and learn; `own` are points to choose by, and their labels."""
 
-    def _keep(self, points: Floats, gram: GraphGram, coefs: list[Floats], b: list[float]) -> None:
-        """Set what the model predicts with: coefficients of all points, and intercepts."""
-        every = np.array(coefs)
+    def _keep(self, points: Floats, gram: GraphGram, value: float, T: Floats | None = None) -> None:
+        """Set what the model predicts with: that of `path_` at a value, whose coefficients T makes
+        those of all points.
+        """
+        found = _each(self.path_.at(value))
+        every = np.array([s.coef if T is None else T @ s.coef for s in found])
         self.support_ = np.flatnonzero(every.any(axis=0))
-        self.dual_coef_, self.intercept_ = every[:, self.support_], np.array(b)
+        self.dual_coef_ = every[:, self.support_]
+        self.intercept_ = np.array([s.intercept for s in found])
         pairwise = self._kernel.name == "precomputed"
         self.support_vectors_ = np.empty((0, 0)) if pairwise else points[self.support_]
-        f = gram.matrix[:, self.support_] @ self.dual_coef_.T + self.intercept_
-        self.transduction_ = self._labels(f)
+        self._equal = _equal(self.path_, value)
+        f = _f_of(gram.matrix[:, self.support_], self.dual_coef_, self.intercept_, self.path_)
+        self.transduction_ = self._labels(f, self._equal)
 
     def _plain(
         self, gram: GraphGram, T: Floats, y: Any, known: Any, weight: Floats, **options: Any
@@ -206,10 +214,11 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         cross = X if self._kernel.name == "precomputed" else self._kernel.cross(X, points)
         return Validation(cross @ T, y, patience=patience, scoring=self.scoring)
 
-    def _labels(self, f: Floats) -> NDArray[Any]:
+    def _labels(self, f: Floats, within: float) -> NDArray[Any]:
+        """Of equals the first class; within so much f of several classes are equal."""
         if f.shape[1] == 1:
             return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
-        return np.asarray(self.classes_[np.argmax(f, axis=1)])
+        return np.asarray(self.classes_[first_largest(f, within)])
 
     def _f(self, X: ArrayLike) -> Floats:
         points = self._inputs(X)
@@ -219,7 +228,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
             cross = np.empty((len(points), 0))
         else:
             cross = self._kernel.cross(points, self.support_vectors_)
-        return np.asarray(cross @ self.dual_coef_.T + self.intercept_)
+        return _f_of(cross, self.dual_coef_, self.intercept_, self.path_)
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """f(x) for each row; one column for each class where there are more than two."""
@@ -228,9 +237,9 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         return f[:, 0] if f.shape[1] == 1 else f
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Labels; f = 0 gives classes_[0] where there are two."""
+        """Labels. Of two classes f = 0 gives classes_[0]; of several that are equal the first."""
         check_is_fitted(self)
-        return self._labels(self._f(X))
+        return self._labels(self._f(X), self._equal)
 
     def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
         raise NotImplementedError
@@ -398,9 +407,9 @@ class SparseLaplacianSVC(_GraphMachine):
         if agreeing:
             some = np.unique(np.linspace(0, len(points) - 1, ASKED).astype(np.intp))
             found = _each(path.at(self.lambda2_))
-            coefs = T @ np.array([s.coef for s in found]).T
-            f = gram.matrix[some] @ coefs + [s.intercept for s in found]
-            told = self._labels(f)
+            coefs, b = (np.array([getattr(s, n) for s in found]) for n in ("coef", "intercept"))
+            f = _f_of(gram.matrix[some], coefs @ T.T, b, path)
+            told = self._labels(f, _equal(path, self.lambda2_))
             self._agree(family, points[some], told)
         else:
             self.curve_ = self._walked(family, own, folds, target)
@@ -408,8 +417,7 @@ class SparseLaplacianSVC(_GraphMachine):
             tolerance = 0.0 if is_word(self.tolerance, ("auto",)) else self.tolerance
             self.lambda1_ = self.curve_.choose(choose, cast(Any, tolerance))
         self.path_ = self.curve_.path
-        found = _each(self.path_.at(self.lambda1_))
-        self._keep(points, gram, [s.coef for s in found], [s.intercept for s in found])
+        self._keep(points, gram, self.lambda1_)
         if len(self.support_) == 0:
             why = f"no model of the path has a {self.curve_.loss} below {self.curve_.minimum:.4g}"
             if agreeing and len(np.unique(told)) == 1:
@@ -474,9 +482,20 @@ def _spare(counts: NDArray[Any]) -> bool:
     return bool(counts.max() > 1 and (len(counts) > 2 or counts.min() > 1))
 
 
-def _each(found: Any) -> list[Any]:
-    """Solutions of several classes, or the one of two."""
-    return found if isinstance(found, list) else [found]
+def _each(found: Any) -> Sequence[Any]:
+    """Solutions or paths of several classes, or the one of two."""
+    return found if isinstance(found, Sequence) else [found]
+
+
+def _f_of(cross: Floats, coef: Floats, b: Floats, path: Any) -> Floats:
+    """f of each problem, from the kernel between new points and those of its terms."""
+    f, largest = combined(cross, coef.T, alike=False)
+    return rounded(f + b, coef, largest, _each(path))
+
+
+def _equal(path: Any, value: float) -> float:
+    """What f of several classes may differ by through round-off."""
+    return float(max(each.within(value) for each in _each(path)))
 
 
 class LaplacianSVC(_GraphMachine):
@@ -578,8 +597,7 @@ class LaplacianSVC(_GraphMachine):
         if value is None:
             value = curve.choose(self.choose, self.tolerance)
         self.lambda2_ = value
-        found = _each(self.path_.at(value))
-        self._keep(points, gram, [T @ s.coef for s in found], [s.intercept for s in found])
+        self._keep(points, gram, value, T)
 
     def _ends(self, held: float | None) -> dict[str, Any]:
         """Options of the path, which goes to lambda2 where it is given."""
