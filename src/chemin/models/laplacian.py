@@ -35,6 +35,7 @@ from ..selection import (
     Validation,
 )
 from ..selection.classes import first_largest
+from ..selection.curve import FLAT
 from ..selection.graph import InStages
 from ._base import CHOICES, PathEstimator, rounded
 from ._points import checked_points
@@ -289,9 +290,9 @@ class SparseLaplacianSVC(_GraphMachine):
         0.02; at most 1,000 of the points are asked). For "sparsest" what the loss may be above the
         smallest ("auto": 0).
     patience : float or None
-        Walks end where the sparse model is as good as the one without an L1 penalty, where lambda1
-        is so many times smaller than where the loss was smallest, and smaller than without a model,
-        or, with choose="agreeing", where half of the points are active. None: all go to the stop.
+        Walks end where the sparse model is as good as the one without an L1 penalty, where half of
+        the points are active, or where lambda1 is so many times smaller than where the loss was
+        smallest, and smaller than without a model. None: all go to the stop.
     start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
     Attributes
@@ -343,7 +344,7 @@ class SparseLaplacianSVC(_GraphMachine):
         scoring: Any = None,
         choose: str = "auto",
         tolerance: Any = "auto",
-        patience: float | None = 100.0,
+        patience: float | None = 1e7,
         start: float | None = None,
         stop: float | None = None,
         n_jobs: int | None = None,
@@ -386,22 +387,21 @@ class SparseLaplacianSVC(_GraphMachine):
         family: Any = kind(points, labels, **options)
         agreeing, rows = self._agreeing(own), family.used
         held = self._held(family.y[rows], own)
-        if held is None or agreeing:
-            T = gram.expansion(rows, family.spec["rho"])
-            ends = {} if held is None else {"stop": held}
-            given = {"class_weight": self.class_weight, "verbose": self.verbose} | ends
-            plain = self._plain(gram, T, family.y[rows], rows, family.weight, **given)
+        T = gram.expansion(rows, family.spec["rho"])
+        given = {"class_weight": self.class_weight, "verbose": self.verbose, "stop": held}
+        plain = self._plain(gram, T, family.y[rows], rows, family.weight, **given)
         folds: Any = None
         among: Any = None
-        target: float | None = None
-        if own is None and (held is None or not agreeing):
-            folds, among = self._splits(family)
-        if held is None:  # the model without an L1 penalty is the one to be as good as
-            curve = (among if own is None else self._own(own, points, T))(plain)
-            target = curve.minimum
-            held, path = curve.minimiser, curve.path
-        elif agreeing:
+        if agreeing and held is not None:
             path = plain.path
+        else:  # the model without an L1 penalty is the one to be as good as
+            if own is None:
+                folds, among = self._splits(family)
+            else:
+                among = self._own(own, points, T)
+            curve = among(plain)
+            held, path = curve.minimiser if held is None else held, curve.path
+            target = float(curve(held)) * (1.0 + FLAT)
         family = family.at(lambda2=held)
         self.lambda2_ = family.spec["lambda2"]
         if agreeing:
@@ -413,6 +413,12 @@ class SparseLaplacianSVC(_GraphMachine):
             self._agree(family, points[some], told)
         else:
             self.curve_ = self._walked(family, own, folds, target)
+            if self.curve_.minimum > target:
+                _warn_of_more(
+                    f"a {curve.loss} of {self.curve_.minimum:.2g}, the model without an L1 penalty "
+                    f"{target:.2g}",
+                    self.curve_,
+                )
             choose = "sparsest" if is_word(self.choose, ("auto",)) else self.choose
             tolerance = 0.0 if is_word(self.tolerance, ("auto",)) else self.tolerance
             self.lambda1_ = self.curve_.choose(choose, cast(Any, tolerance))
@@ -440,18 +446,14 @@ class SparseLaplacianSVC(_GraphMachine):
         tolerance: Any = OTHERWISE if is_word(self.tolerance, ("auto",)) else self.tolerance
         tolerance = check_positive(tolerance, "tolerance", zero=True)
         # By classes, so that a model without terms does not agree where one class is rare.
-        by = {"target": tolerance, "scoring": "balanced_accuracy", "patience": None}
-        if self.patience is not None:
-            check_positive(self.patience, "patience")
-            by |= {"patience": np.finfo(float).max, "most_terms": len(family) // 2}
+        by = {"target": tolerance, "scoring": "balanced_accuracy"} | self._ends_of(family)
         self.curve_ = curve = Validation(points, labels, **by)(family)
         self.lambda1_ = curve.sparsest(max(0.0, tolerance - curve.minimum))
         if curve.minimum > tolerance:
-            warnings.warn(
-                f"the sparse model gives {100 * curve.minimum:.2g} % of the points another label "
-                f"than the model without an L1 penalty, asked were {100 * tolerance:.2g}: "
-                f"LaplacianSVC is that model, and stop={0.01 * curve.range[0]:.1g} may come nearer",
-                stacklevel=5,
+            _warn_of_more(
+                f"{100 * curve.minimum:.2g} % of the points another label than the model without "
+                f"an L1 penalty, asked were {100 * tolerance:.2g}",
+                curve,
             )
 
     def _penalties(self) -> dict[str, float]:
@@ -467,14 +469,29 @@ class SparseLaplacianSVC(_GraphMachine):
         spec = laplacian_spec("lambda1", 0.1, lambda2, self.mu, rho, self.intercept)
         return {name: spec[name] for name in ("lambda2", "rho")}
 
-    def _walked(self, family: GraphFamily, own: Any, folds: Any, target: float | None) -> Curve:
+    def _ends_of(self, family: GraphFamily) -> dict[str, Any]:
+        """What ends a walk besides a loss that is small enough."""
+        if self.patience is None:
+            return {"patience": None}
+        patience = check_positive(self.patience, "patience")
+        return {"patience": patience, "most_terms": len(family) // 2}
+
+    def _walked(self, family: GraphFamily, own: Any, folds: Any, target: float) -> Curve:
+        ends = self._ends_of(family) | {"target": target}
         if own is not None:
-            scoring = self.scoring
-            return Validation(*own, target=target, patience=self.patience, scoring=scoring)(family)
+            return Validation(*own, scoring=self.scoring, **ends)(family)
         if self.patience is None or family.stop is not None:
             return cast(Curve, folds(family))
-        patience = check_positive(self.patience, "patience")
-        return InStages(folds, family, patience, target).curve()
+        return InStages(folds, family, **ends).curve()
+
+
+def _warn_of_more(what: str, curve: Curve) -> None:
+    """Few terms do not do what the model without an L1 penalty does."""
+    warnings.warn(
+        f"the sparse model gives {what}: LaplacianSVC is that model, and "
+        f"stop={0.01 * curve.range[0]:.1g} may come nearer",
+        stacklevel=6,
+    )
 
 
 def _spare(counts: NDArray[Any]) -> bool:
