@@ -266,6 +266,7 @@ def by_hand(X, labels, hidden, values, points, **options):
     return np.array(out)
 
 
+@pytest.mark.filterwarnings("ignore:the sparse model gives a 0/1 error of 0.02:UserWarning")
 def test_several_classes():
     """Oracle: paths by hand, one a class, and the errors of the largest f, the first of equals."""
     X, y, labels = flowers()
