@@ -131,13 +131,15 @@ class PathEstimator(BaseEstimator):
 
 
 def rounded(
-    f: NDArray[np.float64], coef: NDArray[np.float64], largest: Any, paths: Sequence[Path]
+    f: NDArray[np.float64], coef_sum: Any, largest: Any, paths: Sequence[Path]
 ) -> NDArray[np.float64]:
-    """f of each problem, 0 where it is not told from 0; `largest`: |k(x_i, x)| at each point."""
+    """f of each problem, 0 where it is not told from 0. `coef_sum`: of absolute coefficients, one a
+    problem; `largest`: |k(x_i, x)| at each point.
+    """
     each = [path.terms for path in paths]
     reach, level = np.array([(terms.reach, terms.level) for terms in each]).T
     terms = Terms(reach, level, each[0].roundings)
-    return terms.rounded(f, np.abs(coef).sum(axis=1), largest[:, None])
+    return terms.rounded(f, coef_sum, largest[:, None])
 
 
 def _warn_at_end(curve: Curve) -> None:

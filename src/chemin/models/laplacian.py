@@ -138,15 +138,14 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         """Set what the model predicts with: that of `path_` at a value, whose coefficients T makes
         those of all points.
         """
-        found = _each(self.path_.at(value))
-        every = np.array([s.coef if T is None else T @ s.coef for s in found])
+        every, self.intercept_, self._coef_sum = _model_at(self.path_, value, T)
         self.support_ = np.flatnonzero(every.any(axis=0))
         self.dual_coef_ = every[:, self.support_]
-        self.intercept_ = np.array([s.intercept for s in found])
         pairwise = self._kernel.name == "precomputed"
         self.support_vectors_ = np.empty((0, 0)) if pairwise else points[self.support_]
         self._equal = _equal(self.path_, value)
-        f = _f_of(gram.matrix[:, self.support_], self.dual_coef_, self.intercept_, self.path_)
+        cross = gram.matrix[:, self.support_]
+        f = _f_of(cross, self.dual_coef_, self.intercept_, self._coef_sum, self.path_)
         self.transduction_ = self._labels(f, self._equal)
 
     def _plain(
@@ -229,7 +228,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
             cross = np.empty((len(points), 0))
         else:
             cross = self._kernel.cross(points, self.support_vectors_)
-        return _f_of(cross, self.dual_coef_, self.intercept_, self.path_)
+        return _f_of(cross, self.dual_coef_, self.intercept_, self._coef_sum, self.path_)
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """f(x) for each row; one column for each class where there are more than two."""
@@ -406,9 +405,7 @@ class SparseLaplacianSVC(_GraphMachine):
         self.lambda2_ = family.spec["lambda2"]
         if agreeing:
             some = np.unique(np.linspace(0, len(points) - 1, ASKED).astype(np.intp))
-            found = _each(path.at(self.lambda2_))
-            coefs, b = (np.array([getattr(s, n) for s in found]) for n in ("coef", "intercept"))
-            f = _f_of(gram.matrix[some], coefs @ T.T, b, path)
+            f = _f_of(gram.matrix[some], *_model_at(path, self.lambda2_, T), path)
             told = self._labels(f, _equal(path, self.lambda2_))
             self._agree(family, points[some], told)
         else:
@@ -504,10 +501,24 @@ def _each(found: Any) -> Sequence[Any]:
     return found if isinstance(found, Sequence) else [found]
 
 
-def _f_of(cross: Floats, coef: Floats, b: Floats, path: Any) -> Floats:
-    """f of each problem, from the kernel between new points and those of its terms."""
+def _model_at(path: Any, value: float, T: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """Coefficients of all points, T being those of each coefficient of the path, intercepts, and
+    sums of the path's absolute coefficients; one of each for a problem.
+    """
+    found = _each(path.at(value))
+    coef = np.array([s.coef for s in found])
+    b = np.array([s.intercept for s in found])
+    return coef if T is None else coef @ T.T, b, np.abs(coef).sum(axis=1)
+
+
+def _f_of(cross: Floats, coef: Floats, b: Floats, coef_sum: Floats, path: Any) -> Floats:
+    """f of each problem, from the kernel between new points and those of its terms.
+
+    The coefficients of the path tell what counts as 0: those of the plain model on all points may
+    be far larger, and cancel.
+    """
     f, largest = combined(cross, coef.T, alike=False)
-    return rounded(f + b, coef, largest, _each(path))
+    return rounded(f + b, coef_sum, largest, _each(path))
 
 
 def _equal(path: Any, value: float) -> float:

@@ -125,7 +125,8 @@ class _PathMachine(PathEstimator):
         alike = any(path.problem.centred is not None for path in self._paths)
         f, largest = combined(cross, coef, alike=alike and len(coef) > 0)
         lift = self._known_kernel.lift(self.support_vectors_, coef)
-        return rounded(f + (self.intercept_ + lift), self.dual_coef_, largest, self._paths)
+        sums = np.abs(self.dual_coef_).sum(axis=1)
+        return rounded(f + (self.intercept_ + lift), sums, largest, self._paths)
 
     @property
     def _paths(self) -> Sequence[Path]:
