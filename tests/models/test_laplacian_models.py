@@ -235,6 +235,18 @@ def test_plain_model_is_the_end_of_the_sparse_path():
     assert plain.lambda2_ == 0.01 and len(plain.support_) == 70
 
 
+@pytest.mark.parametrize("gamma", [0.05, 1.0])
+@pytest.mark.parametrize("rho, atol", [(1e2, 1e-9), (1e4, 1e-7), (1e6, 3e-5)])
+def test_plain_model_of_a_strong_graph(gamma, rho, atol):
+    """Oracle: the C-SVM on the labelled points, of which it is the extension to all points. It was
+    2e-5 of a margin off with rho = 1e4, and 8e-2 with 1e6."""
+    X, _, labels = moons(200)
+    model = LaplacianSVC(gamma=gamma, rho=rho, lambda2=0.01 / rho).fit(X, labels)
+    path = model.path_
+    f = path.decision_function(path._data.X, model.lambda2_)
+    np.testing.assert_allclose(model.decision_function(X[labels >= 0]), f, atol=atol)
+
+
 def test_plain_model_chooses_lambda2():
     """Oracle: hidden labels, one fold after the other, at some values."""
     X, _, labels = moons(80, 9)
