@@ -18,6 +18,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from chemin import LaplacianSVC, SparseLaplacianSVC, laplacian_svc_path, svc_path
+from chemin.kernels import RBF, _blocks, neighbor_graph
+from chemin.models import laplacian
 from chemin.selection import Family, GraphFamily, Validation
 
 pytestmark = [
@@ -383,6 +385,50 @@ def test_what_does_not_agree_is_told():
     with pytest.warns(UserWarning, match="% of the points another label than the model without"):
         model = SparseLaplacianSVC(gamma=2.0, max_events=5).fit(X, labels)
     assert model.curve_.minimum > 0.02
+
+
+@pytest.mark.filterwarnings("default:the graph has .* components")
+@pytest.mark.parametrize(
+    "options, counts, own, message",
+    [
+        ({"radius": 0.2}, (8, 8), False, "the graph has"),
+        ({"max_events": 5}, (8, 8), False, "of the points another label"),
+        ({"max_events": 5}, (8, 8), True, "a 0/1 error of"),
+        ({}, (1, 1), False, "a class has one label only"),
+        ({"choose": "sparsest"}, (2, 20), False, "the model has no kernel term"),
+    ],
+)
+def test_warnings_name_the_line_that_called_fit(options, counts, own, message):
+    """Oracle: this file."""
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    labels = np.full(100, -1)
+    for c, k in enumerate(counts):
+        labels[np.flatnonzero(y == c)[:k]] = c
+    more = make_moons(100, noise=0.1, random_state=7) if own else None
+    model = SparseLaplacianSVC(gamma=2.0, **options)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        model.fit(X, labels, validation=more)
+    assert {w.filename for w in found if message in str(w.message)} == {__file__}
+
+
+@pytest.mark.parametrize("pairwise", [False, True])
+def test_predictions_in_parts(pairwise, monkeypatch):
+    """Oracle: all points at once. As many are looked at together as memory should hold."""
+    X, _, labels = moons()
+    K = RBF(gamma=2.0).gram(X)
+    options = {"kernel": "precomputed", "graph": neighbor_graph(X)} if pairwise else {"gamma": 2.0}
+    model = LaplacianSVC(lambda2=0.01, **options).fit(K if pairwise else X, labels)
+    new = RBF(gamma=2.0).cross(X + 0.1, X) if pairwise else X + 0.1
+    whole, sizes, together = model.decision_function(new), [], laplacian.combined
+    monkeypatch.setattr(_blocks, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(
+        laplacian,
+        "combined",
+        lambda cross, *a, **k: sizes.append(cross.size) or together(cross, *a, **k),
+    )
+    np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
+    assert max(sizes) <= 1000
 
 
 def test_ten_classes_of_digits():

@@ -22,7 +22,7 @@ from .._checks import (
     is_word,
 )
 from ..api import laplacian_spec, make_laplacian
-from ..kernels import GraphGram, Kernel, make_kernel
+from ..kernels import GraphGram, Kernel, make_kernel, parts_of
 from ..path import combined
 from ..selection import (
     ClassFamily,
@@ -125,7 +125,9 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
             "radius": self.radius,
             "weights": self.graph_weights,
         }
-        L = make_laplacian(points, known, self._kernel, made, self.graph, self.normalized)
+        L = make_laplacian(
+            points, known, self._kernel, made, self.graph, self.normalized, stacklevel=4
+        )
         return GraphGram(self._kernel.gram(points), L)
 
     @abstractmethod
@@ -191,7 +193,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         warnings.warn(
             "a class has one label only, which folds cannot leave out to choose lambda2: "
             f"lambda2 = {HELD:g}; validation=(X, y) chooses it",
-            stacklevel=5,
+            stacklevel=4,
         )
         return HELD
 
@@ -222,6 +224,10 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
 
     def _f(self, X: ArrayLike) -> Floats:
         points = self._inputs(X)
+        parts = parts_of(len(points), len(self.support_))
+        return np.vstack([self._part_of_f(points[some]) for some in parts])
+
+    def _part_of_f(self, points: Floats) -> Floats:
         if self._kernel.name == "precomputed":
             cross = points[:, self.support_]
         elif len(self.support_) == 0:
@@ -415,6 +421,7 @@ class SparseLaplacianSVC(_GraphMachine):
                     f"a {curve.loss} of {self.curve_.minimum:.2g}, the model without an L1 penalty "
                     f"{target:.2g}",
                     self.curve_,
+                    stacklevel=4,
                 )
             choose = "sparsest" if is_word(self.choose, ("auto",)) else self.choose
             tolerance = 0.0 if is_word(self.tolerance, ("auto",)) else self.tolerance
@@ -428,7 +435,7 @@ class SparseLaplacianSVC(_GraphMachine):
             warnings.warn(
                 f"the model has no kernel term and gives all points one label: {why}; more labels, "
                 "class_weight='balanced' or scoring='balanced_accuracy' may help",
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _agreeing(self, own: Any) -> bool:
@@ -451,6 +458,7 @@ class SparseLaplacianSVC(_GraphMachine):
                 f"{100 * curve.minimum:.2g} % of the points another label than the model without "
                 f"an L1 penalty, asked were {100 * tolerance:.2g}",
                 curve,
+                stacklevel=5,
             )
 
     def _penalties(self) -> dict[str, float]:
@@ -482,12 +490,12 @@ class SparseLaplacianSVC(_GraphMachine):
         return InStages(folds, family, **ends).curve()
 
 
-def _warn_of_more(what: str, curve: Curve) -> None:
+def _warn_of_more(what: str, curve: Curve, stacklevel: int) -> None:
     """Few terms do not do what the model without an L1 penalty does."""
     warnings.warn(
         f"the sparse model gives {what}: LaplacianSVC is that model, and "
         f"stop={0.01 * curve.range[0]:.1g} may come nearer",
-        stacklevel=6,
+        stacklevel=stacklevel,
     )
 
 
