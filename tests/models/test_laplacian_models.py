@@ -17,7 +17,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from chemin import LaplacianSVC, SparseLaplacianSVC, laplacian_svc_path, svc_path
+from chemin import (
+    LaplacianSVC,
+    PathSearchCV,
+    SparseLaplacianSVC,
+    laplacian_svc_path,
+    svc_path,
+)
 from chemin.kernels import RBF, _blocks, neighbor_graph
 from chemin.models import laplacian
 from chemin.selection import Family, GraphFamily, Validation
@@ -473,6 +479,28 @@ def test_one_label(make, counts):
     assert model.score(X, y) > 0.9
     with pytest.raises(ValueError, match="one label only, which folds cannot leave out"):
         SparseLaplacianSVC(gamma=2.0, lambda2=0.01, choose="min").fit(X, labels)
+
+
+@pytest.mark.parametrize("make", [LaplacianSVC, SparseLaplacianSVC])
+def test_one_label_of_all_classes_but_one(make):
+    """Oracle: the same lambda2 by hand. Both single labels are left out by one fold, which then has
+    a single class to learn from."""
+    X, y = load_iris(return_X_y=True)
+    labels = np.full(150, -1)
+    for c, count in enumerate((1, 5, 1)):
+        labels[np.flatnonzero(y == c)[:count]] = c
+    with pytest.warns(UserWarning, match="one label only, .* lambda2 = 0.0001; validation"):
+        model = make(gamma=0.5).fit(X, labels)
+    other = make(gamma=0.5, lambda2=1e-4, rho=100.0).fit(X, labels)
+    np.testing.assert_array_equal(model.decision_function(X), other.decision_function(X))
+
+
+@pytest.mark.parametrize("make", [LaplacianSVC, SparseLaplacianSVC])
+def test_no_search_over_other_parameters(make):
+    """Oracle: the message; an attribute was missing."""
+    X, _, labels = moons()
+    with pytest.raises(NotImplementedError, match=f"{make.__name__} has no search"):
+        PathSearchCV(make(), {"gamma": [1.0, 2.0]}).fit(X, labels)
 
 
 def test_plain_model_chooses_one_lambda2_for_all_classes():

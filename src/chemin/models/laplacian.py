@@ -99,11 +99,11 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
                 raise ValueError(
                     f"validation must be a pair (X, y), got {type(validation).__name__}"
                 )
-            checked = None if validation is None else self._checked(*validation)
+            checked = None if validation is None else self._checked_own(*validation)
             self._learn_all(points, labels, known, weight, gram, checked)
         return self
 
-    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
+    def _checked_own(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
         points, labels = checked_points(self, X, first=False), np.asarray(y)
         if labels.shape != (len(points),):
             raise ValueError(
@@ -500,8 +500,8 @@ def _warn_of_more(what: str, curve: Curve, stacklevel: int) -> None:
 
 
 def _spare(counts: NDArray[Any]) -> bool:
-    """Whether folds of so many labels a class have labels to learn from and others to ask."""
-    return bool(counts.max() > 1 and (len(counts) > 2 or counts.min() > 1))
+    """Whether folds leave labels of two classes to learn from, of so many in each."""
+    return len(counts) < 2 or bool((counts > 1).sum() > 1)
 
 
 def _each(found: Any) -> Sequence[Any]:
