@@ -892,7 +892,13 @@ def laplacian_spec(
 
 
 def make_laplacian(
-    points: Floats, known: Any, kernel: Kernel, made: dict[str, Any], graph: Any, normalized: Any
+    points: Floats,
+    known: Any,
+    kernel: Kernel,
+    made: dict[str, Any],
+    graph: Any,
+    normalized: Any,
+    stacklevel: int = 3,
 ) -> Any:
     """The Laplacian of a user's graph, or of the neighbours of points; with a warning where the
     graph falls apart.
@@ -915,7 +921,7 @@ def make_laplacian(
         warnings.warn(
             f"the graph has {count} components, {without} of them without a labelled point, and "
             f"{alone} isolated points: f is smooth within each, and no label is carried across",
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     return graph_laplacian(W, normalized=normalized)
 

@@ -5,12 +5,27 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_blobs,
+    make_moons,
+)
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from chemin import LaplacianSVC, SparseLaplacianSVC, laplacian_svc_path, svc_path
+from chemin import (
+    LaplacianSVC,
+    PathSearchCV,
+    SparseLaplacianSVC,
+    laplacian_svc_path,
+    svc_path,
+)
+from chemin.kernels import RBF, _blocks, neighbor_graph
+from chemin.models import laplacian
 from chemin.selection import Family, GraphFamily, Validation
 
 pytestmark = [
@@ -106,6 +121,43 @@ def test_validation_points_and_early_stop():
     assert model.curve_.minimum == pytest.approx((model.predict(own[0]) != own[1]).mean())
 
 
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+@pytest.mark.parametrize("lambda2", [None, 1e-4])
+@pytest.mark.parametrize("by", ["points", "folds"])
+def test_features_of_any_scale(load, lambda2, by):
+    """Oracle: the plain model on the same points or folds. Where a few features hide the others
+    lambda1 has to become small: walks ended 100 times below the best model with one or two terms,
+    with up to 40 % more errors."""
+    X, y = load(return_X_y=True)
+    own = np.arange(len(y)) % 4 == 0
+    labels, rng = np.full(len(y), -1), np.random.default_rng(0)
+    for c in np.unique(y):
+        labels[rng.permutation(np.flatnonzero((y == c) & ~own))[:10]] = c
+    given = {"points": {"validation": (X[own], y[own])}, "folds": {}}[by]
+    plain = LaplacianSVC(lambda2=lambda2).fit(X[~own], labels[~own], **given)
+    if by == "folds":  # lambda2 is given there for the training points alone
+        curve = LaplacianSVC().fit(X[~own], labels[~own]).curve_
+        target = curve(plain.lambda2_)
+    else:
+        target = 1.0 - plain.score(X[own], y[own])
+    given_rho = {} if lambda2 is None else {"rho": 100.0}
+    model = SparseLaplacianSVC(lambda2=lambda2, choose="sparsest", **given_rho)
+    model.fit(X[~own], labels[~own], **given)
+    assert model.curve_(model.lambda1_) <= target + 1e-12
+    assert len(model.support_) < 60
+
+
+def test_fewer_terms_than_it_takes_are_told():
+    """Oracle: the definition. The walk ends before the sparse model is as good as the plain one."""
+    X, _, labels = moons()
+    own = make_moons(100, noise=0.1, random_state=7)
+    with pytest.warns(UserWarning, match="a 0/1 error of .*, the model without an L1 penalty"):
+        model = SparseLaplacianSVC(gamma=2.0, max_events=5).fit(X, labels, validation=own)
+    assert model.curve_.minimum > 1.0 - LaplacianSVC(gamma=2.0).fit(
+        X, labels, validation=own
+    ).score(*own)
+
+
 def test_stop_at_a_target():
     """Oracle: the definition. The walk ends soon after the loss comes down to the target."""
     X, _, labels = moons(120, 5, seed=2)
@@ -119,6 +171,39 @@ def test_stop_at_a_target():
     curve = Validation(*own, target=target)(again)
     assert curve.minimum <= target
     assert curve.path.stop > full.path.stop
+
+
+@pytest.mark.filterwarnings("ignore:the sparse model gives:UserWarning")  # it is stopped before
+@pytest.mark.parametrize("lambda2, rho, stop", [(1e-4, 100.0, 0.3), (1e-3, 10.0, 0.15)])
+def test_classes_without_terms_are_equal(lambda2, rho, stop):
+    """Oracle: the path, and the curve by which the model was chosen. Of classes without a term f
+    is -1 but for round-off, which told who wins."""
+    X, y = load_wine(return_X_y=True)
+    own = np.arange(len(y)) % 4 == 0
+    for seed in range(8):
+        labels, rng = np.full(len(y), -1), np.random.default_rng(seed)
+        for c in range(3):
+            labels[rng.permutation(np.flatnonzero((y == c) & ~own))[:5]] = c
+        model = SparseLaplacianSVC(lambda2=lambda2, rho=rho, stop=stop)
+        model.fit(X[~own], labels[~own], validation=(X[own], y[own]))
+        told = model.predict(X[own])
+        np.testing.assert_array_equal(told, model.path_.predict(X[own], model.lambda1_))
+        assert (told != y[own]).mean() == pytest.approx(model.curve_(model.lambda1_))
+
+
+def test_points_on_the_boundary_have_the_first_class():
+    """Oracle: symmetry. With the data turned round f changes its sign, so that it is 0 where a
+    point is its own opposite."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = np.vstack([[[0.0, 0.0]], rng.integers(-4, 5, (60, 2)).astype(float)])
+        y, labels = (X.sum(axis=1) > 0).astype(int), np.full(61, -1)
+        some = 1 + rng.permutation(60)[:8]
+        labels[some] = y[some]
+        labels = np.concatenate([labels, np.where(labels < 0, -1, 1 - labels)])
+        model = LaplacianSVC(kernel="linear", lambda2=0.01).fit(np.vstack([X, -X]), labels)
+        assert model.decision_function(X[:1])[0] == 0.0
+        assert model.transduction_[0] == model.transduction_[61] == 0
 
 
 @pytest.mark.parametrize("seed", [7, 10, 17])
@@ -158,6 +243,18 @@ def test_plain_model_is_the_end_of_the_sparse_path():
     assert plain.lambda2_ == 0.01 and len(plain.support_) == 70
 
 
+@pytest.mark.parametrize("gamma", [0.05, 1.0])
+@pytest.mark.parametrize("rho, atol", [(1e2, 1e-9), (1e4, 1e-7), (1e6, 3e-5)])
+def test_plain_model_of_a_strong_graph(gamma, rho, atol):
+    """Oracle: the C-SVM on the labelled points, of which it is the extension to all points. It was
+    2e-5 of a margin off with rho = 1e4, and 8e-2 with 1e6."""
+    X, _, labels = moons(200)
+    model = LaplacianSVC(gamma=gamma, rho=rho, lambda2=0.01 / rho).fit(X, labels)
+    path = model.path_
+    f = path.decision_function(path._data.X, model.lambda2_)
+    np.testing.assert_allclose(model.decision_function(X[labels >= 0]), f, atol=atol)
+
+
 def test_plain_model_chooses_lambda2():
     """Oracle: hidden labels, one fold after the other, at some values."""
     X, _, labels = moons(80, 9)
@@ -189,6 +286,7 @@ def by_hand(X, labels, hidden, values, points, **options):
     return np.array(out)
 
 
+@pytest.mark.filterwarnings("ignore:the sparse model gives a 0/1 error of 0.02:UserWarning")
 def test_several_classes():
     """Oracle: paths by hand, one a class, and the errors of the largest f, the first of equals."""
     X, y, labels = flowers()
@@ -295,6 +393,50 @@ def test_what_does_not_agree_is_told():
     assert model.curve_.minimum > 0.02
 
 
+@pytest.mark.filterwarnings("default:the graph has .* components")
+@pytest.mark.parametrize(
+    "options, counts, own, message",
+    [
+        ({"radius": 0.2}, (8, 8), False, "the graph has"),
+        ({"max_events": 5}, (8, 8), False, "of the points another label"),
+        ({"max_events": 5}, (8, 8), True, "a 0/1 error of"),
+        ({}, (1, 1), False, "a class has one label only"),
+        ({"choose": "sparsest"}, (2, 20), False, "the model has no kernel term"),
+    ],
+)
+def test_warnings_name_the_line_that_called_fit(options, counts, own, message):
+    """Oracle: this file."""
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    labels = np.full(100, -1)
+    for c, k in enumerate(counts):
+        labels[np.flatnonzero(y == c)[:k]] = c
+    more = make_moons(100, noise=0.1, random_state=7) if own else None
+    model = SparseLaplacianSVC(gamma=2.0, **options)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        model.fit(X, labels, validation=more)
+    assert {w.filename for w in found if message in str(w.message)} == {__file__}
+
+
+@pytest.mark.parametrize("pairwise", [False, True])
+def test_predictions_in_parts(pairwise, monkeypatch):
+    """Oracle: all points at once. As many are looked at together as memory should hold."""
+    X, _, labels = moons()
+    K = RBF(gamma=2.0).gram(X)
+    options = {"kernel": "precomputed", "graph": neighbor_graph(X)} if pairwise else {"gamma": 2.0}
+    model = LaplacianSVC(lambda2=0.01, **options).fit(K if pairwise else X, labels)
+    new = RBF(gamma=2.0).cross(X + 0.1, X) if pairwise else X + 0.1
+    whole, sizes, together = model.decision_function(new), [], laplacian.combined
+    monkeypatch.setattr(_blocks, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(
+        laplacian,
+        "combined",
+        lambda cross, *a, **k: sizes.append(cross.size) or together(cross, *a, **k),
+    )
+    np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
+    assert max(sizes) <= 1000
+
+
 def test_ten_classes_of_digits():
     """Oracle: predictions, and the machine that knows the labelled points alone. Walks end where
     half of the points are active: they did not finish in minutes."""
@@ -337,6 +479,28 @@ def test_one_label(make, counts):
     assert model.score(X, y) > 0.9
     with pytest.raises(ValueError, match="one label only, which folds cannot leave out"):
         SparseLaplacianSVC(gamma=2.0, lambda2=0.01, choose="min").fit(X, labels)
+
+
+@pytest.mark.parametrize("make", [LaplacianSVC, SparseLaplacianSVC])
+def test_one_label_of_all_classes_but_one(make):
+    """Oracle: the same lambda2 by hand. Both single labels are left out by one fold, which then has
+    a single class to learn from."""
+    X, y = load_iris(return_X_y=True)
+    labels = np.full(150, -1)
+    for c, count in enumerate((1, 5, 1)):
+        labels[np.flatnonzero(y == c)[:count]] = c
+    with pytest.warns(UserWarning, match="one label only, .* lambda2 = 0.0001; validation"):
+        model = make(gamma=0.5).fit(X, labels)
+    other = make(gamma=0.5, lambda2=1e-4, rho=100.0).fit(X, labels)
+    np.testing.assert_array_equal(model.decision_function(X), other.decision_function(X))
+
+
+@pytest.mark.parametrize("make", [LaplacianSVC, SparseLaplacianSVC])
+def test_no_search_over_other_parameters(make):
+    """Oracle: the message; an attribute was missing."""
+    X, _, labels = moons()
+    with pytest.raises(NotImplementedError, match=f"{make.__name__} has no search"):
+        PathSearchCV(make(), {"gamma": [1.0, 2.0]}).fit(X, labels)
 
 
 def test_plain_model_chooses_one_lambda2_for_all_classes():

@@ -26,6 +26,10 @@ Sparse = Any  # a scipy.sparse array; its type differs from version to version
 WEIGHTS = ("binary", "heat")
 BLOCK_ROWS = 512  # of a symmetric product that are formed at once
 FEW_COLUMNS = 16  # of K that tell in nearly all cases that no two rows are equal
+STRONGEST = (
+    1e10  # times what |f|^2 does a graph may count: then round-off is all that is left of it
+)
+SUM = 1e-12  # of the degree: what is left of a row of L where it adds up to 0
 # Weights that differ from those of the transpose by more than this part of the largest.
 ASYMMETRY = 1e-10
 
@@ -119,7 +123,10 @@ def check_graph(graph: Any, n: int) -> Sparse:
     if W.nnz == 0:
         raise ValueError("graph has no edges, expected weights above 0 between points")
     if abs(W - W.T).max() > ASYMMETRY * W.max():
-        raise ValueError("graph is not symmetric: expected equal weights both ways")
+        raise ValueError(
+            "graph is not symmetric, expected equal weights both ways; of kneighbors_graph take "
+            "W.maximum(W.T)"
+        )
     return sparse.csr_array(0.5 * (W + W.T))
 
 
@@ -204,14 +211,36 @@ class GraphGram(DenseGram):
         K (I + rho L K)^-1 = (K^-1 + rho L)^-1 is the kernel of |f|^2 + rho f'L f: a function
         sum_i c_i k~(x_i, .) over the named points is K b there, with b = (this) c.
         """
+        strength = rho * float(self.laplacian.diagonal().max() * self.diagonal().max())
+        if not strength <= STRONGEST:
+            raise ValueError(
+                f"rho = mu/lambda2 must be smaller, got {rho:g}: the graph counts {strength:.1g} "
+                f"times what |f|^2 does, and from {STRONGEST:g} on only round-off is left of it"
+            )
         system = self.laplacian @ self.matrix
         system *= rho
         system[np.diag_indices_from(system)] += 1.0
         wanted = np.zeros((len(system), len(rows)))
         wanted[rows, np.arange(len(rows))] = 1.0
+        self._add_up(system, wanted, 1.0 + rho)
         # By columns, as LAPACK takes it: no copy is made.
         given = {"assume_a": "gen", "overwrite_a": True, "overwrite_b": True}
         return np.asarray(solve(system.T, wanted, transposed=True, **given))
+
+    def _add_up(self, system: Array, wanted: Array, unit: float) -> None:
+        """Put the sum of the rows of each component in place of the first of them.
+
+        Where L is 0 on constants its part of the sum is 0: columns of the expansion add up to 1 in
+        the component of their point, to 0 in others. A sum of large products has round-off there.
+        """
+        L = self.laplacian
+        flat = np.abs(L.sum(axis=1)) <= SUM * L.diagonal()
+        part = components(L)
+        for k, first in enumerate(np.unique(part, return_index=True)[1]):
+            within = part == k
+            if flat[within].all():
+                wanted[first] = unit * wanted[within].sum(axis=0)
+                system[first] = unit * within
 
 
 def _copies(K: Array) -> Index | None:

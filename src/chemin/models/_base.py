@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import is_word
 from ..kernels import Kernel
-from ..path import Solution
+from ..path import Path, Solution
+from ..segments import Terms
 from ..selection import Criterion, CrossValidation, Curve, Family
 from ._points import checked_points
 
 CHOICES = ("min", "one_se", "sparsest")
-PRIVATE = ("_data", "_kernel", "_probabilities")  # what is learned besides attributes that end in _
+PRIVATE = (
+    "_data",
+    "_kernel",
+    "_probabilities",
+    "_equal",
+)  # what is learned besides attributes that end in _
 
 
 class PathEstimator(BaseEstimator):
@@ -121,6 +128,18 @@ class PathEstimator(BaseEstimator):
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_
         return model
+
+
+def rounded(
+    f: NDArray[np.float64], coef_sum: Any, largest: Any, paths: Sequence[Path]
+) -> NDArray[np.float64]:
+    """f of each problem, 0 where it is not told from 0. `coef_sum`: of absolute coefficients, one a
+    problem; `largest`: |k(x_i, x)| at each point.
+    """
+    each = [path.terms for path in paths]
+    reach, level = np.array([(terms.reach, terms.level) for terms in each]).T
+    terms = Terms(reach, level, each[0].roundings)
+    return terms.rounded(f, coef_sum, largest[:, None])
 
 
 def _warn_at_end(curve: Curve) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Self, cast
 
@@ -21,7 +22,8 @@ from .._checks import (
     is_word,
 )
 from ..api import laplacian_spec, make_laplacian
-from ..kernels import GraphGram, Kernel, make_kernel
+from ..kernels import GraphGram, Kernel, make_kernel, parts_of
+from ..path import combined
 from ..selection import (
     ClassFamily,
     Criterion,
@@ -32,8 +34,10 @@ from ..selection import (
     GraphFamily,
     Validation,
 )
+from ..selection.classes import first_largest
+from ..selection.curve import FLAT
 from ..selection.graph import InStages
-from ._base import CHOICES, PathEstimator
+from ._base import CHOICES, PathEstimator, rounded
 from ._points import checked_points
 
 Floats = NDArray[np.float64]
@@ -95,11 +99,11 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
                 raise ValueError(
                     f"validation must be a pair (X, y), got {type(validation).__name__}"
                 )
-            checked = None if validation is None else self._checked(*validation)
+            checked = None if validation is None else self._checked_own(*validation)
             self._learn_all(points, labels, known, weight, gram, checked)
         return self
 
-    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
+    def _checked_own(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
         points, labels = checked_points(self, X, first=False), np.asarray(y)
         if labels.shape != (len(points),):
             raise ValueError(
@@ -121,7 +125,9 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
             "radius": self.radius,
             "weights": self.graph_weights,
         }
-        L = make_laplacian(points, known, self._kernel, made, self.graph, self.normalized)
+        L = make_laplacian(
+            points, known, self._kernel, made, self.graph, self.normalized, stacklevel=4
+        )
         return GraphGram(self._kernel.gram(points), L)
 
     @abstractmethod
@@ -130,15 +136,19 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
     ) -> None:
         """Choose and learn; `own` are points to choose by, and their labels."""
 
-    def _keep(self, points: Floats, gram: GraphGram, coefs: list[Floats], b: list[float]) -> None:
-        """Set what the model predicts with: coefficients of all points, and intercepts."""
-        every = np.array(coefs)
+    def _keep(self, points: Floats, gram: GraphGram, value: float, T: Floats | None = None) -> None:
+        """Set what the model predicts with: that of `path_` at a value, whose coefficients T makes
+        those of all points.
+        """
+        every, self.intercept_, self._coef_sum = _model_at(self.path_, value, T)
         self.support_ = np.flatnonzero(every.any(axis=0))
-        self.dual_coef_, self.intercept_ = every[:, self.support_], np.array(b)
+        self.dual_coef_ = every[:, self.support_]
         pairwise = self._kernel.name == "precomputed"
         self.support_vectors_ = np.empty((0, 0)) if pairwise else points[self.support_]
-        f = gram.matrix[:, self.support_] @ self.dual_coef_.T + self.intercept_
-        self.transduction_ = self._labels(f)
+        self._equal = _equal(self.path_, value)
+        cross = gram.matrix[:, self.support_]
+        f = _f_of(cross, self.dual_coef_, self.intercept_, self._coef_sum, self.path_)
+        self.transduction_ = self._labels(f, self._equal)
 
     def _plain(
         self, gram: GraphGram, T: Floats, y: Any, known: Any, weight: Floats, **options: Any
@@ -183,7 +193,7 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         warnings.warn(
             "a class has one label only, which folds cannot leave out to choose lambda2: "
             f"lambda2 = {HELD:g}; validation=(X, y) chooses it",
-            stacklevel=5,
+            stacklevel=4,
         )
         return HELD
 
@@ -206,20 +216,25 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         cross = X if self._kernel.name == "precomputed" else self._kernel.cross(X, points)
         return Validation(cross @ T, y, patience=patience, scoring=self.scoring)
 
-    def _labels(self, f: Floats) -> NDArray[Any]:
+    def _labels(self, f: Floats, within: float) -> NDArray[Any]:
+        """Of equals the first class; within so much f of several classes are equal."""
         if f.shape[1] == 1:
             return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
-        return np.asarray(self.classes_[np.argmax(f, axis=1)])
+        return np.asarray(self.classes_[first_largest(f, within)])
 
     def _f(self, X: ArrayLike) -> Floats:
         points = self._inputs(X)
+        parts = parts_of(len(points), len(self.support_))
+        return np.vstack([self._part_of_f(points[some]) for some in parts])
+
+    def _part_of_f(self, points: Floats) -> Floats:
         if self._kernel.name == "precomputed":
             cross = points[:, self.support_]
         elif len(self.support_) == 0:
             cross = np.empty((len(points), 0))
         else:
             cross = self._kernel.cross(points, self.support_vectors_)
-        return np.asarray(cross @ self.dual_coef_.T + self.intercept_)
+        return _f_of(cross, self.dual_coef_, self.intercept_, self._coef_sum, self.path_)
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """f(x) for each row; one column for each class where there are more than two."""
@@ -228,9 +243,9 @@ class _GraphMachine(ClassifierMixin, PathEstimator):
         return f[:, 0] if f.shape[1] == 1 else f
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Labels; f = 0 gives classes_[0] where there are two."""
+        """Labels. Of two classes f = 0 gives classes_[0]; of several that are equal the first."""
         check_is_fitted(self)
-        return self._labels(self._f(X))
+        return self._labels(self._f(X), self._equal)
 
     def _family(self, X: Any, y: Any, sample_weight: Any) -> Family:
         raise NotImplementedError
@@ -280,9 +295,9 @@ class SparseLaplacianSVC(_GraphMachine):
         0.02; at most 1,000 of the points are asked). For "sparsest" what the loss may be above the
         smallest ("auto": 0).
     patience : float or None
-        Walks end where the sparse model is as good as the one without an L1 penalty, where lambda1
-        is so many times smaller than where the loss was smallest, and smaller than without a model,
-        or, with choose="agreeing", where half of the points are active. None: all go to the stop.
+        Walks end where the sparse model is as good as the one without an L1 penalty, where half of
+        the points are active, or where lambda1 is so many times smaller than where the loss was
+        smallest, and smaller than without a model. None: all go to the stop.
     start, stop, n_jobs, max_events, verbose : as in `PathSVC`
 
     Attributes
@@ -334,7 +349,7 @@ class SparseLaplacianSVC(_GraphMachine):
         scoring: Any = None,
         choose: str = "auto",
         tolerance: Any = "auto",
-        patience: float | None = 100.0,
+        patience: float | None = 1e7,
         start: float | None = None,
         stop: float | None = None,
         n_jobs: int | None = None,
@@ -377,39 +392,42 @@ class SparseLaplacianSVC(_GraphMachine):
         family: Any = kind(points, labels, **options)
         agreeing, rows = self._agreeing(own), family.used
         held = self._held(family.y[rows], own)
-        if held is None or agreeing:
-            T = gram.expansion(rows, family.spec["rho"])
-            ends = {} if held is None else {"stop": held}
-            given = {"class_weight": self.class_weight, "verbose": self.verbose} | ends
-            plain = self._plain(gram, T, family.y[rows], rows, family.weight, **given)
+        T = gram.expansion(rows, family.spec["rho"])
+        given = {"class_weight": self.class_weight, "verbose": self.verbose, "stop": held}
+        plain = self._plain(gram, T, family.y[rows], rows, family.weight, **given)
         folds: Any = None
         among: Any = None
-        target: float | None = None
-        if own is None and (held is None or not agreeing):
-            folds, among = self._splits(family)
-        if held is None:  # the model without an L1 penalty is the one to be as good as
-            curve = (among if own is None else self._own(own, points, T))(plain)
-            target = curve.minimum
-            held, path = curve.minimiser, curve.path
-        elif agreeing:
+        if agreeing and held is not None:
             path = plain.path
+        else:  # the model without an L1 penalty is the one to be as good as
+            if own is None:
+                folds, among = self._splits(family)
+            else:
+                among = self._own(own, points, T)
+            curve = among(plain)
+            held, path = curve.minimiser if held is None else held, curve.path
+            target = float(curve(held)) * (1.0 + FLAT)
         family = family.at(lambda2=held)
         self.lambda2_ = family.spec["lambda2"]
         if agreeing:
             some = np.unique(np.linspace(0, len(points) - 1, ASKED).astype(np.intp))
-            found = _each(path.at(self.lambda2_))
-            coefs = T @ np.array([s.coef for s in found]).T
-            f = gram.matrix[some] @ coefs + [s.intercept for s in found]
-            told = self._labels(f)
+            f = _f_of(gram.matrix[some], *_model_at(path, self.lambda2_, T), path)
+            told = self._labels(f, _equal(path, self.lambda2_))
             self._agree(family, points[some], told)
         else:
             self.curve_ = self._walked(family, own, folds, target)
+            if self.curve_.minimum > target:
+                _warn_of_more(
+                    f"a {curve.loss} of {self.curve_.minimum:.2g}, the model without an L1 penalty "
+                    f"{target:.2g}",
+                    self.curve_,
+                    stacklevel=4,
+                )
             choose = "sparsest" if is_word(self.choose, ("auto",)) else self.choose
             tolerance = 0.0 if is_word(self.tolerance, ("auto",)) else self.tolerance
             self.lambda1_ = self.curve_.choose(choose, cast(Any, tolerance))
         self.path_ = self.curve_.path
-        found = _each(self.path_.at(self.lambda1_))
-        self._keep(points, gram, [s.coef for s in found], [s.intercept for s in found])
+        self._keep(points, gram, self.lambda1_)
         if len(self.support_) == 0:
             why = f"no model of the path has a {self.curve_.loss} below {self.curve_.minimum:.4g}"
             if agreeing and len(np.unique(told)) == 1:
@@ -417,7 +435,7 @@ class SparseLaplacianSVC(_GraphMachine):
             warnings.warn(
                 f"the model has no kernel term and gives all points one label: {why}; more labels, "
                 "class_weight='balanced' or scoring='balanced_accuracy' may help",
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _agreeing(self, own: Any) -> bool:
@@ -432,17 +450,14 @@ class SparseLaplacianSVC(_GraphMachine):
         tolerance: Any = OTHERWISE if is_word(self.tolerance, ("auto",)) else self.tolerance
         tolerance = check_positive(tolerance, "tolerance", zero=True)
         # By classes, so that a model without terms does not agree where one class is rare.
-        by = {"target": tolerance, "scoring": "balanced_accuracy", "patience": None}
-        if self.patience is not None:
-            check_positive(self.patience, "patience")
-            by |= {"patience": np.finfo(float).max, "most_terms": len(family) // 2}
+        by = {"target": tolerance, "scoring": "balanced_accuracy"} | self._ends_of(family)
         self.curve_ = curve = Validation(points, labels, **by)(family)
         self.lambda1_ = curve.sparsest(max(0.0, tolerance - curve.minimum))
         if curve.minimum > tolerance:
-            warnings.warn(
-                f"the sparse model gives {100 * curve.minimum:.2g} % of the points another label "
-                f"than the model without an L1 penalty, asked were {100 * tolerance:.2g}: "
-                f"LaplacianSVC is that model, and stop={0.01 * curve.range[0]:.1g} may come nearer",
+            _warn_of_more(
+                f"{100 * curve.minimum:.2g} % of the points another label than the model without "
+                f"an L1 penalty, asked were {100 * tolerance:.2g}",
+                curve,
                 stacklevel=5,
             )
 
@@ -459,24 +474,64 @@ class SparseLaplacianSVC(_GraphMachine):
         spec = laplacian_spec("lambda1", 0.1, lambda2, self.mu, rho, self.intercept)
         return {name: spec[name] for name in ("lambda2", "rho")}
 
-    def _walked(self, family: GraphFamily, own: Any, folds: Any, target: float | None) -> Curve:
+    def _ends_of(self, family: GraphFamily) -> dict[str, Any]:
+        """What ends a walk besides a loss that is small enough."""
+        if self.patience is None:
+            return {"patience": None}
+        patience = check_positive(self.patience, "patience")
+        return {"patience": patience, "most_terms": len(family) // 2}
+
+    def _walked(self, family: GraphFamily, own: Any, folds: Any, target: float) -> Curve:
+        ends = self._ends_of(family) | {"target": target}
         if own is not None:
-            scoring = self.scoring
-            return Validation(*own, target=target, patience=self.patience, scoring=scoring)(family)
+            return Validation(*own, scoring=self.scoring, **ends)(family)
         if self.patience is None or family.stop is not None:
             return cast(Curve, folds(family))
-        patience = check_positive(self.patience, "patience")
-        return InStages(folds, family, patience, target).curve()
+        return InStages(folds, family, **ends).curve()
+
+
+def _warn_of_more(what: str, curve: Curve, stacklevel: int) -> None:
+    """Few terms do not do what the model without an L1 penalty does."""
+    warnings.warn(
+        f"the sparse model gives {what}: LaplacianSVC is that model, and "
+        f"stop={0.01 * curve.range[0]:.1g} may come nearer",
+        stacklevel=stacklevel,
+    )
 
 
 def _spare(counts: NDArray[Any]) -> bool:
-    """Whether folds of so many labels a class have labels to learn from and others to ask."""
-    return bool(counts.max() > 1 and (len(counts) > 2 or counts.min() > 1))
+    """Whether folds leave labels of two classes to learn from, of so many in each."""
+    return len(counts) < 2 or bool((counts > 1).sum() > 1)
 
 
-def _each(found: Any) -> list[Any]:
-    """Solutions of several classes, or the one of two."""
-    return found if isinstance(found, list) else [found]
+def _each(found: Any) -> Sequence[Any]:
+    """Solutions or paths of several classes, or the one of two."""
+    return found if isinstance(found, Sequence) else [found]
+
+
+def _model_at(path: Any, value: float, T: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """Coefficients of all points, T being those of each coefficient of the path, intercepts, and
+    sums of the path's absolute coefficients; one of each for a problem.
+    """
+    found = _each(path.at(value))
+    coef = np.array([s.coef for s in found])
+    b = np.array([s.intercept for s in found])
+    return coef if T is None else coef @ T.T, b, np.abs(coef).sum(axis=1)
+
+
+def _f_of(cross: Floats, coef: Floats, b: Floats, coef_sum: Floats, path: Any) -> Floats:
+    """f of each problem, from the kernel between new points and those of its terms.
+
+    The coefficients of the path tell what counts as 0: those of the plain model on all points may
+    be far larger, and cancel.
+    """
+    f, largest = combined(cross, coef.T, alike=False)
+    return rounded(f + b, coef_sum, largest, _each(path))
+
+
+def _equal(path: Any, value: float) -> float:
+    """What f of several classes may differ by through round-off."""
+    return float(max(each.within(value) for each in _each(path)))
 
 
 class LaplacianSVC(_GraphMachine):
@@ -578,8 +633,7 @@ class LaplacianSVC(_GraphMachine):
         if value is None:
             value = curve.choose(self.choose, self.tolerance)
         self.lambda2_ = value
-        found = _each(self.path_.at(value))
-        self._keep(points, gram, [T @ s.coef for s in found], [s.intercept for s in found])
+        self._keep(points, gram, value, T)
 
     def _ends(self, held: float | None) -> dict[str, Any]:
         """Options of the path, which goes to lambda2 where it is given."""

@@ -18,12 +18,11 @@ from .._checks import check_flag, check_target, is_word
 from .._threads import threads_for
 from ..kernels import Kernel, Linear, parts_of
 from ..path import Path, Solution, combined
-from ..segments import Terms
 from ..selection import Criterion, Family
 from ..selection.classes import CODINGS
 from ..selection.several import ClassFamily, Paths
 from ..selection.surface import OTHER, Surface, ends_of, first_values
-from ._base import PathEstimator
+from ._base import PathEstimator, rounded
 from ._labels import numbered
 from ._probability import METHODS, Calibrated
 
@@ -126,14 +125,8 @@ class _PathMachine(PathEstimator):
         alike = any(path.problem.centred is not None for path in self._paths)
         f, largest = combined(cross, coef, alike=alike and len(coef) > 0)
         lift = self._known_kernel.lift(self.support_vectors_, coef)
-        return self._rounded(f + (self.intercept_ + lift), largest)
-
-    def _rounded(self, f: Floats, largest: Floats) -> Floats:
-        """f, 0 where it is not told from 0; `largest`: |k(x_i, x)| at each point."""
-        each = [path.terms for path in self._paths]
-        reach, level = np.array([(terms.reach, terms.level) for terms in each]).T
-        terms = Terms(reach, level, each[0].roundings)
-        return terms.rounded(f, np.abs(self.dual_coef_).sum(axis=1), largest[:, None])
+        sums = np.abs(self.dual_coef_).sum(axis=1)
+        return rounded(f + (self.intercept_ + lift), sums, largest, self._paths)
 
     @property
     def _paths(self) -> Sequence[Path]:

@@ -148,16 +148,23 @@ class GraphClassFamily(GraphFamily, ClassFamily):
 class InStages(Run):
     """A criterion on a family whose paths are all walked a little at a time, and end early.
 
-    They end where the loss comes down to `target`, where it is 0, or where it has been smallest,
-    and smaller than without a model, at a value `patience` times as large.
+    They end where the loss comes down to `target`, where it is 0, where the model has more than
+    `most_terms` kernel terms, or where the loss has been smallest, and smaller than without a
+    model, at a value `patience` times as large.
     """
 
     def __init__(
-        self, criterion: Criterion, family: Family, patience: float, target: float | None = None
+        self,
+        criterion: Criterion,
+        family: Family,
+        *,
+        patience: float,
+        target: float,
+        most_terms: int,
     ) -> None:
         scorers.check_scoring(criterion.scoring)
         super().__init__(criterion, family)
-        self.patience, self.target = patience, target or 0.0
+        self.patience, self.target, self.most_terms = patience, target, most_terms
 
     def curve(self) -> Curve:
         family, start = self.family, self.family.walk(None, max_events=1).start
@@ -171,9 +178,9 @@ class InStages(Run):
         curve = self._curve(path, walks)
         while not self._done(curve) and path.complete and all(walk.complete for walk in walks):
             low = curve.range[0]
-            if low <= LOWEST * start:
+            if low <= DEEPER * start or _terms(path, path.stop) > self.most_terms:
                 break
-            path, walks = self._further(path, walks, max(STAGE * low, LOWEST * start))
+            path, walks = self._further(path, walks, max(STAGE * low, DEEPER * start))
             curve = self._curve(path, walks)
         self._warn_of_end(path, walks, curve)
         family.remember(path)
