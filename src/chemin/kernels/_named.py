@@ -105,8 +105,8 @@ class Linear(BlockKernel):
     ----------
     origin : sequence of d numbers, or none
         None: 0. With an intercept it changes nothing but round-off, which grows with the square of
-        the distance: paths choose it by themselves where points are far from 0. Their intercepts
-        are those of f(x) = x'w + intercept all the same.
+        the distance: paths choose it by themselves where points are far from 0. Whoever has chosen
+        it, intercepts are those of f(x) = x'w + intercept, not of the sum of coef_i k(x_i, x).
     """
 
     name: ClassVar[str] = "linear"
