@@ -50,7 +50,7 @@ def test_no_numbers(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_column_name_that_comes_twice(name):
     """Oracle: the error's words, those of path functions."""
-    with pytest.raises(ValueError, match="^X must be .* two of its columns are called 'a'"):
+    with pytest.raises(ValueError, match=r"^X must be .* two of its columns are called 'a'"):
         made(name).fit(pd.DataFrame(X, columns=["a", "a"]), y)
 
 

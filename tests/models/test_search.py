@@ -372,3 +372,22 @@ def test_kernels_are_candidates_each_by_itself(data):
 def test_names_that_a_kernel_does_not_have(data):
     with pytest.raises(ValueError, match="has no parameter 'gamma', only left, left__gamma, right"):
         PathSearchCV(PathSVC(kernel=RBF(1.0) + Linear()), {"kernel__gamma": [1.0]}).fit(*data)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_a_weight_of_zero_is_a_removed_row(groups):
+    """Oracle: the search without these rows. They moved the folds."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=40) > 0, 1, -1)
+    w, group = rng.integers(0, 4, 40).astype(float), np.arange(40) // 2
+    used, cv = w > 0, GroupKFold(3) if groups else 3
+    searches = [
+        PathSearchCV(PathSVC(), {"gamma": [0.3, 0.5]}, cv=cv).fit(
+            X[some], y[some], sample_weight=w[some], groups=group[some] if groups else None
+        )
+        for some in (slice(None), used)
+    ]
+    whole, part = searches
+    assert whole.best_params_ == part.best_params_ and whole.best_score_ == part.best_score_
+    assert whole.best_value_ == pytest.approx(part.best_value_, rel=1e-9)

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse, vstack
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
+from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_folds, check_positive, check_weights
+from .._checks import check_positive, check_weights
 from ..kernels import RBF, Distances, make_kernel
 from ..selection import Criterion, CrossValidation, Family
-from ..selection.criteria import check_whole, checked_cv, why_no_folds
+from ..selection.criteria import check_whole, splits_of
 from ..selection.jobs import answered
 from ..selection.race import Candidate, Fold
 from ..selection.surface import OTHER
@@ -192,16 +192,8 @@ class PathSearchCV(MetaEstimatorMixin, BaseEstimator):
                 "cv must be a number of folds, a splitter or a list of (train, test), got "
                 f"{self.cv!r:.60}"
             )
-        check_folds(self.cv, len(data.y))
-        splitter = check_cv(checked_cv(self.cv), data.y, classifier=is_classifier(self.estimator))
-        try:
-            pairs = list(splitter.split(data.X, data.y, groups))
-        except ValueError as error:
-            why = why_no_folds(self.cv, data.y, groups, str(error))
-            if why:
-                raise ValueError(why) from error
-            raise
-        return [tuple(map(np.asarray, pair)) for pair in pairs]
+        classifier = is_classifier(self.estimator)
+        return splits_of(self.cv, data.X, data.y, groups, used=data.used, classifier=classifier)
 
     def _grids(self) -> list[Any]:
         """The grids, as a list of dicts."""
@@ -317,6 +309,11 @@ class _Data:
     def __init__(self, X: Any, y: NDArray[Any], sample_weight: Any) -> None:
         self.X, self.y = X, y
         self.weight = None if sample_weight is None else check_weights(sample_weight, len(y))
+
+    @property
+    def used(self) -> NDArray[np.intp]:
+        """The rows that take part."""
+        return np.arange(len(self.y)) if self.weight is None else np.flatnonzero(self.weight)
 
     def rows(self, index: NDArray[np.intp]) -> tuple[Any, NDArray[Any], Any]:
         weight = None if self.weight is None else self.weight[index]

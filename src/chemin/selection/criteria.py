@@ -18,7 +18,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit, StratifiedShuffleSplit, check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import delayed
 
@@ -195,25 +195,9 @@ class CrossValidation(Criterion):
         return [Trial(name, k, *split) for k, (name, split) in enumerate(zip(names, splits))]
 
     def _splits(self, family: Family) -> Iterable[tuple[Rows, Rows]]:
-        """Splits of the rows that take part: a weight of 0 is a removed row.
-
-        Splits that are lists of row numbers count all rows.
-        """
-        listed = not isinstance(self.cv, (int, np.integer, type(None)))
-        listed &= not hasattr(self.cv, "split") or isinstance(self.cv, PredefinedSplit)
-        rows = np.arange(len(family)) if listed else family.used
-        y = _classes_or_numbers(family)[rows]
-        check_folds(self.cv, len(rows))
-        splitter = check_cv(checked_cv(self.cv), y, classifier=family.classifier)
-        groups = None if self.groups is None else _check_groups(self.groups, family)[rows]
-        try:
-            pairs = list(splitter.split(family.X[rows], y, groups))
-        except ValueError as error:
-            why = why_no_folds(self.cv, y, groups, str(error))
-            if why:
-                raise ValueError(why) from error
-            raise
-        return [(rows[_rows(train)], rows[_rows(test)]) for train, test in pairs]
+        groups = None if self.groups is None else _check_groups(self.groups, family)
+        y, classifier = _classes_or_numbers(family), family.classifier
+        return splits_of(self.cv, family.X, y, groups, used=family.used, classifier=classifier)
 
 
 class Split(CrossValidation):
@@ -858,6 +842,30 @@ def why_no_folds(cv: Any, y: NDArray[Any], groups: Any, error: str) -> str:
             "regressor such as PathSVR"
         )
     return ""
+
+
+def splits_of(
+    cv: Any, X: Any, y: NDArray[Any], groups: Any, *, used: Rows, classifier: bool
+) -> list[tuple[Rows, Rows]]:
+    """Splits of the rows that take part: a weight of 0 is a removed row.
+
+    Splits that are lists of row numbers count all rows.
+    """
+    listed = not isinstance(cv, (int, np.integer, type(None)))
+    listed &= not hasattr(cv, "split") or isinstance(cv, PredefinedSplit)
+    rows = np.arange(len(y)) if listed else used
+    y = y[rows]
+    check_folds(cv, len(rows))
+    splitter = check_cv(checked_cv(cv), y, classifier=classifier)
+    groups = None if groups is None else _safe_indexing(groups, rows)
+    try:
+        pairs = list(splitter.split(_safe_indexing(X, rows), y, groups))
+    except ValueError as error:
+        why = why_no_folds(cv, y, groups, str(error))
+        if why:
+            raise ValueError(why) from error
+        raise
+    return [(rows[_rows(train)], rows[_rows(test)]) for train, test in pairs]
 
 
 def checked_cv(cv: Any) -> Any:
