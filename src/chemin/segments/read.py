@@ -134,7 +134,10 @@ class _Features:
         else:
             weight = np.zeros((*z.shape[:-1], n))
             np.add.at(weight.T, reading.row, (z * reading.factor).T)
-        np.add(weight @ self.cross, out[..., -1:], out=out[..., :-1])
+        cross = self.cross
+        if z.ndim > 1 and 2 * len(some := np.flatnonzero(weight.any(axis=0))) < n:
+            weight, cross = weight[:, some], cross[some]
+        np.add(weight @ cross, out[..., -1:], out=out[..., :-1])
         return out
 
     def __getitem__(self, some: Ints) -> Floats:
@@ -183,6 +186,7 @@ class _Reader:
         self.inner: list[tuple[Ints, Columns, Floats]] = []
         self.at_ends: list[Floats] = []
         self.own = own if own is not None and self._may_be_bounded else None
+        self.so_far: tuple[int, Any] = (-1, None)  # a move, and z'phi before it
 
     @property
     def largest(self) -> Floats:
@@ -269,7 +273,7 @@ class _Reader:
         )
         z_sum = float((np.abs(at) @ self.size).max()) + unit * far
         least = self.terms.least(z_sum, self.limit, t[0] * self.problem.unit)
-        g, u = np.ascontiguousarray((at @ self.features)[:, :-1]), self.scale(t)
+        g, u = self._at_anchors(first, last, at), self.scale(t)
         norm = unit * np.sqrt(self.problem.scale) * np.sqrt(self.own)
         found = changes(
             g,
@@ -288,6 +292,15 @@ class _Reader:
         if found is None:
             return None
         return Bounded((float(u[0]), float(u[-1])), g[0] > 0, g[-1] > 0, *found)
+
+    def _at_anchors(self, first: int, last: int, at: Floats) -> Floats:
+        """z'phi of the rows of `at`, states on the way from one move up to another: what changes is
+        added to the first of them, which is the last of the moves before, if those are known.
+        """
+        known = self.so_far[1] if self.so_far[0] == first else at[0] @ self.features
+        out = (at - at[0]) @ self.features + known
+        self.so_far = last, out[-1]
+        return np.ascontiguousarray(out[:, :-1])
 
     def find_open(self, top: bool) -> None:
         """Tell the moves with an interval of intercepts, and keep the solutions inside them; with
