@@ -1,4 +1,4 @@
-"""Independent jobs through joblib: threads, or whatever `joblib.parallel_config` says."""
+"""Independent jobs: by threads, or through joblib by whatever `joblib.parallel_config` says."""
 
 from __future__ import annotations
 
