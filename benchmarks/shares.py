@@ -12,12 +12,13 @@ from common import GAMMA, table
 
 from chemin import PathSVC, path, walk
 from chemin.datasets import make_speed_benchmark
+from chemin.problems.machine import KernelMachine
 from chemin.selection.criteria import Work
 from chemin.selection.family import Family
 
 # Where clocks stand: with its audit, a walk is `audited`; none of them is inside another.
 PARTS = {
-    "walks": [(walk, "audited"), (path, "audited")],
+    "walks": [(KernelMachine, "start"), (walk, "audited"), (path, "audited")],
     "held-out f": [(Work, "_exact_loss")],
     "matrices": [(Family, "prepare"), (Family, "_gram_on"), (walk, "_check_kernel_matrix")],
     "problems": [(walk, "make_problem")],
@@ -36,8 +37,8 @@ def shares(sizes: list[int], repeats: int) -> str:
             rows.append((n, 1e3 * seconds, *percent, 100 - sum(percent)))
     text = (
         f"`PathSVC(cv=5)`, RBF, gamma = 1/20, one worker, best of {repeats}, processor time. "
-        "Percent: walks with their audits, f of held-out rows and its errors, kernel matrices and "
-        "their checks, what a problem is made of, and the rest."
+        "Percent: walks with their starts and audits, f of held-out rows and its errors, kernel "
+        "matrices and their checks, what a problem is made of, and the rest."
     )
     return f"{text}\n\n{table(('n', 'ms', *PARTS, 'rest'), rows)}"
 

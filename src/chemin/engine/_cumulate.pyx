@@ -135,6 +135,42 @@ def replay_each(
             leap(&z[j + 1, 0], j, j + 1, &walk)
 
 
+def replay_some(
+    double[:, ::1] z, const Py_ssize_t[::1] first, const Py_ssize_t[::1] last, steps,
+    const int[::1] index, const Py_ssize_t[::1] pointer, pins, Py_ssize_t origin,
+):
+    """Row k of z from before move first_k to before move last_k, in place; where first_k is
+    negative, from the row before it. See `replay`.
+    """
+    cdef Py_ssize_t k
+    cdef Walk walk = walk_of(steps, index, pointer, pins, origin)
+    with nogil:
+        for k in range(z.shape[0]):
+            if first[k] >= 0:
+                leap(&z[k, 0], first[k], last[k], &walk)
+            else:
+                memcpy(&z[k, 0], &z[k - 1, 0], z.shape[1] * sizeof(double))
+                leap(&z[k, 0], last[k - 1], last[k], &walk)
+
+
+def still(
+    const int[::1] index, const double[::1] rate, const double[::1] length,
+    const Py_ssize_t[::1] pointer, const unsigned char[::1] among, double most,
+):
+    """The moves in which none of the chosen variables changes by more than `most`: nearly always
+    the first entry tells that it is not so.
+    """
+    cdef Py_ssize_t j, e, n = length.shape[0]
+    cdef unsigned char[::1] out = np.ones(n, np.uint8)
+    with nogil:
+        for j in range(n):
+            for e in range(pointer[j], pointer[j + 1]):
+                if among[index[e]] and fabs(length[j] * rate[e]) > most:
+                    out[j] = 0
+                    break
+    return np.asarray(out).view(bool)
+
+
 def advance(
     double[:, ::1] z, const Py_ssize_t[::1] rows, const Py_ssize_t[::1] moves,
     const double[::1] pace, const double[::1] rate, const int[::1] index,

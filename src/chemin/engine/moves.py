@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints
-from ._cumulate import advance
+from ._cumulate import advance, still
 
 
 @dataclass(frozen=True)
@@ -163,21 +163,10 @@ class StraightMoves(Moves):
         return self.rate[self.pointer[moves.start] : self.pointer[moves.stop]], self.length[moves]
 
     def still(self, among: NDArray[np.bool_], most: float) -> NDArray[np.bool_]:
-        """Nearly always the first entry, or the last, or one between, tells that it is not so."""
         if type(self).ends is not StraightMoves.ends:
             return super().still(among, most)
-        first, last = self.pointer[:-1], self.pointer[1:] - 1
-        out = np.ones(len(self), bool)
-        left = np.flatnonzero(last >= first)
-        for entry in (first, (first + last) // 2, last):
-            at = entry[left]
-            far = np.abs(self.length[left] * self.rate[at]) > most
-            far &= among[self.index[at]]
-            out[left[far]], left = False, left[~far]
-        for j in np.flatnonzero(out).tolist():
-            far = np.abs(self.length[j] * self.rate[self.part(j)]) > most
-            out[j] = not np.any(far & among[self.entries(j)])
-        return out
+        chosen = among.view(np.uint8)
+        return np.asarray(still(self.index, self.rate, self.length, self.pointer, chosen, most))
 
     def final_rate(self, j: int) -> Floats:
         return self.rate[self.part(j)]

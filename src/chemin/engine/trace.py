@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.staircase import Floats, Ints, Staircases, StaircaseSystem
-from ._cumulate import cumulated, replay, replay_each
+from ._cumulate import cumulated, replay, replay_each, replay_some
 from .moves import KINDS, Form, Moves, RationalMoves, StraightMoves
 from .reasons import End, Reason, StopWalk
 from .tolerances import AT_REST, NOTHING, TIED, UNSEEN
@@ -726,18 +726,16 @@ class Trace:
         if "_kept" in vars(self):  # for these moves alone they are not worth it
             states = self._kept[moves]
         else:
-            z, at, states = self.z_start, -1, np.empty((len(moves), len(self.z_start)))
-            nearest = np.searchsorted([made for made, _ in self._known], moves, side="right") - 1
-            for k, j in enumerate(moves.tolist()):
-                made, state = self._known[nearest[k]]
-                if made > at:
-                    z, at = state.copy(), made
-                self._leap(z, at, j)
-                states[k], at = z, j
+            states, first = np.empty((len(moves), len(self.z_start))), np.full(len(moves), -1)
+            begun = np.searchsorted([made for made, _ in self._known], moves, side="right") - 1
+            for k in np.flatnonzero(np.diff(begun, prepend=-1)):
+                first[k], states[k] = self._known[begun[k]]
+            origin, m = int(first[0]), self.moves
+            steps = m.steps(slice(origin, int(moves[-1])))
+            replay_some(states, first, moves, steps, m.index, m.pointer, self._pins, origin)
         out = np.repeat(states, parts.shape[1], axis=0)
-        for k, j in enumerate(moves.tolist()):
-            rows = slice(k * parts.shape[1], (k + 1) * parts.shape[1])
-            out[rows, self.moves.entries(j)] += self.moves.change(j, parts[k])
+        every = np.repeat(moves, parts.shape[1])
+        self.moves.advance_all(out.T, np.arange(len(every)), every, parts.ravel())
         return out.T
 
     def _from_kept(self, t: Floats, move: Ints) -> Floats:

@@ -536,11 +536,12 @@ class KernelMachine(Problem):
         if self.centred is not None:  # the intercept as `reading` has it
             f = f + self.centred.rise @ c.coef
         ended, asked = self._ended(alpha, rows, self.w.sum()), self._asked(rows.loss, alpha, f)
-        out = []
-        for k, part in enumerate(asked.by(width)):
-            kept = np.flatnonzero(~ended[:, k * width : (k + 1) * width].any(axis=1))
-            names = [self.rows.terms[j].name for j in kept]
-            out.append(self._edges_of(kept).as_maxima(names.index("intercept"), part))
+        names, out = [term.name for term in self.rows.terms], []
+        for first, last in _alike(ended, width):
+            kept = np.flatnonzero(~ended[:, first : first + width].any(axis=1))
+            part = Bounds(*(x[:, first:last] for x in (asked.low, asked.high, asked.free)))
+            place = [names[j] for j in kept].index("intercept")
+            out += self._edges_of(kept).as_maxima(place, part, width)
         return out
 
     @property
@@ -873,6 +874,13 @@ def taking_part(n: int, without: Ints) -> Any:
     part = np.ones((n, len(without)), dtype=bool)
     part[without, np.arange(len(without))] = False
     return part
+
+
+def _alike(ended: Any, width: int) -> list[tuple[int, int]]:
+    """Runs of columns, `width` of them or several times that, in which the same terms ended."""
+    if not ended.any():
+        return [(0, ended.shape[1])]
+    return [(k, k + width) for k in range(0, ended.shape[1], width)]
 
 
 def _groups(ended: Any) -> list[tuple[Ints, Ints]]:

@@ -333,7 +333,7 @@ class Penalised(Problem):
 
     def edges(self, c: Columns, width: int) -> list[list[tuple[float, Floats]]]:
         asked = self._asked(self.row_alpha(c.alpha), c.coef)
-        return [self._edge.as_maxima(0, part) for part in asked.by(width)]
+        return self._edge.as_maxima(0, asked, width)
 
     @property
     def reading(self) -> Reading:

@@ -41,11 +41,6 @@ class Bounds:
     high: Floats
     free: Any
 
-    def by(self, width: int) -> list[Bounds]:
-        """Those of every `width` columns."""
-        parts = (slice(k, k + width) for k in range(0, self.low.shape[1], width))
-        return [Bounds(self.low[:, p], self.high[:, p], self.free[:, p]) for p in parts]
-
     def among(self, part: Any) -> Bounds:
         """Of some rows, in each column its own; the others ask for nothing."""
         low, high = np.where(part, self.low, -np.inf), np.where(part, self.high, np.inf)
@@ -116,14 +111,17 @@ class Edges:
         both = np.sort(weight * ends, axis=0)
         return both.sum(axis=1)
 
-    def as_maxima(self, term: int, asked: Bounds) -> list[tuple[float, Floats]]:
-        """A term as a sum of maxima over rows; see `Problem.edges`."""
-        out: list[tuple[float, Floats]] = []
+    def as_maxima(self, term: int, asked: Bounds, width: int) -> list[list[tuple[float, Floats]]]:
+        """A term as a sum of maxima over rows, for every `width` columns; see `Problem.edges`."""
+        parts = [slice(k, k + width) for k in range(0, asked.low.shape[1], width)]
+        out: list[list[tuple[float, Floats]]] = [[] for _ in parts]
         assert self.from_edges is not None
-        for g, weight in enumerate(self.from_edges[term]):
+        for g, weight in enumerate(map(float, self.from_edges[term])):
             b = self.bounds(g, asked)
-            if b.free.any():
-                out.append((float(weight), np.where(b.free, b.low, -np.inf)))
-            else:
-                out += [(0.5 * float(weight), b.low), (-0.5 * float(weight), -b.high)]
+            held = np.where(b.free, b.low, -np.inf) if b.free.any() else b.low
+            for terms, p in zip(out, parts):
+                if b.free[:, p].any():
+                    terms.append((weight, held[:, p]))
+                else:
+                    terms += [(0.5 * weight, b.low[:, p]), (-0.5 * weight, -b.high[:, p])]
         return out

@@ -32,6 +32,7 @@ from ..problems import Problem
 from ..problems.base import Columns, Reading
 from ..problems.machine import AT_PIN, KernelMachine
 from ..problems.staircase import Floats, Ints
+from ._edges import summed_maxima
 from ._ends import positive_rows
 from ._stretches import anchors, changes
 from .kinds import Bounded, Coordinate, Curved, Projective, Segments, Straight, Told
@@ -133,7 +134,10 @@ class _Features:
         else:
             weight = np.zeros((*z.shape[:-1], n))
             np.add.at(weight.T, reading.row, (z * reading.factor).T)
-        np.add(weight @ self.cross, out[..., -1:], out=out[..., :-1])
+        cross = self.cross
+        if z.ndim > 1 and 2 * len(some := np.flatnonzero(weight.any(axis=0))) < n:
+            weight, cross = weight[:, some], cross[some]
+        np.add(weight @ cross, out[..., -1:], out=out[..., :-1])
         return out
 
     def __getitem__(self, some: Ints) -> Floats:
@@ -182,6 +186,7 @@ class _Reader:
         self.inner: list[tuple[Ints, Columns, Floats]] = []
         self.at_ends: list[Floats] = []
         self.own = own if own is not None and self._may_be_bounded else None
+        self.so_far: tuple[int, Any] = (-1, None)  # a move, and z'phi before it
 
     @property
     def largest(self) -> Floats:
@@ -268,7 +273,7 @@ class _Reader:
         )
         z_sum = float((np.abs(at) @ self.size).max()) + unit * far
         least = self.terms.least(z_sum, self.limit, t[0] * self.problem.unit)
-        g, u = np.ascontiguousarray((at @ self.features)[:, :-1]), self.scale(t)
+        g, u = self._at_anchors(first, last, at), self.scale(t)
         norm = unit * np.sqrt(self.problem.scale) * np.sqrt(self.own)
         found = changes(
             g,
@@ -287,6 +292,15 @@ class _Reader:
         if found is None:
             return None
         return Bounded((float(u[0]), float(u[-1])), g[0] > 0, g[-1] > 0, *found)
+
+    def _at_anchors(self, first: int, last: int, at: Floats) -> Floats:
+        """z'phi of the rows of `at`, states on the way from one move up to another: what changes is
+        added to the first of them, which is the last of the moves before, if those are known.
+        """
+        known = self.so_far[1] if self.so_far[0] == first else at[0] @ self.features
+        out = (at - at[0]) @ self.features + known
+        self.so_far = last, out[-1]
+        return np.ascontiguousarray(out[:, :-1])
 
     def find_open(self, top: bool) -> None:
         """Tell the moves with an interval of intercepts, and keep the solutions inside them; with
@@ -541,56 +555,19 @@ class _Reader:
         Bounds are read inside a move, where it is clear which points are at which bound, and drawn
         out to its ends. `f`: at the ends of each, shape (moves, 2, points).
         """
-        knots, values = [], []
-        for (u0, u1), ends, terms in zip(u, f, self.problem.edges(inner, len(INNER))):
-            edges = [(weight, _drawn_out(bounds)) for weight, bounds in terms]
-            s = np.unique(np.concatenate([[0.0, 1.0], *(_kinks(lines) for _, lines in edges)]))
-            b = sum(weight * _line(lines, s).max(axis=0) for weight, lines in edges)
-            without = (ends - ends[:, -1:]).T
-            knots.append(np.append(u0 + s[:-1] * (u1 - u0), u1))
-            values.append(_line(without, s).T + np.asarray(b)[:, None])
-        sizes = [len(k) for k in knots]
-        at = np.concatenate(knots)
-        g = self.rounded(np.concatenate(values), np.repeat(z_sums, sizes), at)
+        cut = [summed_maxima(terms, *INNER) for terms in self.problem.edges(inner, len(INNER))]
+        sizes = np.array([len(s) for s, _ in cut])
+        s, b = (np.concatenate(every) for every in zip(*cut))
+        u0, u1 = np.repeat(u.T, sizes, axis=1)
+        at = np.where(s < 1.0, u0 + s * (u1 - u0), u1)
+        f0, f1 = (f - f[:, :, -1:]).transpose(1, 0, 2).repeat(sizes, axis=1)
+        g = self.rounded(
+            f0 * (1 - s)[:, None] + f1 * s[:, None] + b[:, None], np.repeat(z_sums, sizes), at
+        )
         first = np.ones(len(at), bool)
         first[np.cumsum(sizes) - 1] = False
         begin = np.flatnonzero(first)
         return Straight(at[begin], at[begin + 1], g[begin], g[begin + 1])
-
-
-def _line(ends: Floats, s: Floats) -> Floats:
-    return ends[:, :1] * (1 - s) + ends[:, 1:] * s
-
-
-def _drawn_out(inner: Floats) -> Floats:
-    """Lines through values at INNER, by their values at 0 and 1; those at -inf are left out, and
-    those that lie below another everywhere.
-    """
-    inner = inner[np.isfinite(inner[:, 0])]
-    slope = (inner[:, 1] - inner[:, 0]) / (INNER[1] - INNER[0])
-    first, last = inner[:, 0] - INNER[0] * slope, inner[:, 1] + INNER[0] * slope
-    some = np.maximum(first, last) >= np.minimum(first, last).max()
-    return np.column_stack([first[some], last[some]])
-
-
-def _kinks(ends: Floats) -> list[float]:
-    """Where in (0, 1) the largest of the lines from ends[:, 0] to ends[:, 1] changes."""
-    value, slope = ends[:, 0], ends[:, 1] - ends[:, 0]
-    out: list[float] = []
-    # Among equals the steepest is the largest from there on.
-    top = int(np.lexsort((slope, value))[-1])
-    while True:
-        steeper = np.flatnonzero(slope > slope[top])
-        if not steeper.size:
-            return out
-        s = (value[top] - value[steeper]) / (slope[steeper] - slope[top])
-        first = s.min()
-        if first >= 1:
-            return out
-        tied = steeper[s <= first]
-        top = int(tied[np.argmax(slope[tied])])
-        if first > 0:
-            out.append(float(first))
 
 
 __all__ = ["coordinate_of", "segments"]

@@ -1,11 +1,15 @@
-"""Independent jobs through joblib: threads, or whatever `joblib.parallel_config` says."""
+"""Independent jobs: by threads, or through joblib by whatever `joblib.parallel_config` says."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any
 
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
+from joblib.parallel import ThreadingBackend, get_active_backend
+from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel
 
 from .._threads import ONE_THREAD
@@ -22,17 +26,57 @@ def run_all(jobs: Iterable[Any], n_jobs: Any, *, shown: bool = False) -> list[An
 
 
 def _run(every: list[Any], n_jobs: Any, shown: bool) -> list[Any]:
-    if not shown and effective_n_jobs(n_jobs) == 1:  # what hands jobs over takes longer
-        return [work.function(*given, **named) for work, given, named in every]
-    if not shown or len(every) < 2:
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(every))
+    shown &= len(every) > 1
+    results = _results(every, n_jobs, "generator" if shown else "list")
+    if not shown:
+        return list(results)
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
 
-    one_by_one = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     columns = (TextColumn("paths"), BarColumn(), MofNCompleteColumn(), TimeLeft())
     with Progress(*columns) as bar:
-        return list(bar.track(one_by_one(every), total=len(every)))
+        return list(bar.track(results, total=len(every)))
+
+
+def _results(every: list[Any], n_jobs: Any, return_as: str) -> Iterable[Any]:
+    """What jobs return, in their order; as they are done, if a generator is asked for."""
+    workers, backend = effective_n_jobs(n_jobs), get_active_backend(prefer="threads")[0]
+    threads = isinstance(backend, ThreadingBackend)
+    if workers == 1 or (threads and len(every) < 2):  # what hands jobs over takes longer
+        return (work.function(*given, **named) for work, given, named in every)
+    if threads:
+        return _by_threads(every, workers, backend.get_nested_backend())
+    return Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(every)
+
+
+def _by_threads(every: list[Any], workers: int, nested: tuple[Any, Any]) -> Iterator[Any]:
+    """What jobs return; `nested` is what joblib does inside them: a backend and its workers.
+
+    joblib looks every ten milliseconds whether its threads are done: as long as a short path takes.
+    These threads end with the process, as those do.
+    """
+    config, (inner, workers_of_inner) = get_config(), nested
+    results: list[Future[Any]] = [Future() for _ in every]
+    left = iter(list(zip(results, every)))  # one for all workers
+
+    def work() -> None:
+        with config_context(**config), parallel_config(inner, n_jobs=workers_of_inner):
+            for result, (job, given, named) in left:
+                if not result.set_running_or_notify_cancel():
+                    continue
+                try:
+                    result.set_result(job.function(*given, **named))
+                except BaseException as error:  # for the one that waits for it
+                    result.set_exception(error)
+
+    try:
+        for _ in range(min(workers, len(every))):
+            Thread(target=work, daemon=True).start()
+        for result in results:
+            yield result.result()
+    finally:
+        for result in results:
+            result.cancel()
 
 
 def answered(every: Sequence[Asking], n_jobs: Any) -> list[Any]:
@@ -41,18 +85,18 @@ def answered(every: Sequence[Asking], n_jobs: Any) -> list[Any]:
     """
     results: list[Any] = [None] * len(every)
     known: dict[int, Any] = dict.fromkeys(range(len(every)))
-    while True:
-        asked = {}
-        for k, answer in known.items():
-            try:
-                asked[k] = every[k].send(answer)
-            except StopIteration as end:
-                results[k] = end.value
-        if not asked:
-            break
-        done = iter(run_all([job for jobs in asked.values() for job in jobs], n_jobs))
-        known = {k: [next(done) for _ in jobs] for k, jobs in asked.items()}
-    return results
+    with ONE_THREAD:
+        while True:
+            asked = {}
+            for k, answer in known.items():
+                try:
+                    asked[k] = every[k].send(answer)
+                except StopIteration as end:
+                    results[k] = end.value
+            if not asked:
+                return results
+            done = iter(run_all([job for jobs in asked.values() for job in jobs], n_jobs))
+            known = {k: [next(done) for _ in jobs] for k, jobs in asked.items()}
 
 
 __all__ = ["Asking", "answered", "run_all"]
