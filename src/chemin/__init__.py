@@ -45,8 +45,9 @@ from .models import (
     margin_bound,
     margins,
 )
-from .path import Path, Solution, load
+from .path import Path, load
 from .selection.surface import nu_svr_surface, svr_surface
+from .solution import Solution
 
 try:
     __version__ = _metadata.version("chemin")

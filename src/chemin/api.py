@@ -18,6 +18,7 @@ from ._checks import (
     check_weights,
     column_names,
 )
+from .data import Data
 from .kernels import (
     Kernel,
     check_graph,
@@ -26,7 +27,7 @@ from .kernels import (
     make_kernel,
     neighbor_graph,
 )
-from .path import Data, Path
+from .path import Path
 from .problems.staircase import Floats
 from .walk import check_walk, make_data, make_spec, nearby, walk_path
 

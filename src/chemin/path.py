@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from ._checks import (
     check_count,
@@ -22,30 +22,25 @@ from ._checks import (
     check_start_stop,
     check_values,
     check_weights,
-    frozen,
     is_word,
 )
 from ._threads import threads_for
 from .certificate import EPS, FLOORS
+from .data import Data, make_problem
 from .engine import End, Reason, Trace, audited, carry_on
 from .engine.tolerances import LOWEST
 from .kernels import (
-    DenseGram,
-    Gram,
-    GraphGram,
     Kernel,
     Linear,
-    LowRankGram,
-    SparseGram,
-    as_gram,
     exact_sum,
     parted,
 )
 from .leave_one_out import predictions_without
-from .problems import PROBLEMS, Certificate, Columns, Problem
+from .problems import Certificate, Columns, Problem
 from .problems.staircase import Floats
 from .segments import Bounded, Coordinate, Segments, Terms, coordinate_of, segments
-from .storage import Stored, read, write
+from .solution import KNOWN, Solution
+from .storage import Stored, read, restored_laplacian, restored_points, stored_points, write
 from .summaries import Roc, crossings, roc
 
 if TYPE_CHECKING:
@@ -63,101 +58,6 @@ NEARER = 16.0  # times: on the way to 0, the next place at which a curve may be 
 CHUNK = 512
 
 EVENT = np.dtype([("value", "f8"), ("variable", "i8"), ("from", "i2"), ("to", "i2")])
-KNOWN = ("epsilon", "nu", "tau", "cost")  # parameters that every solution has a field for
-
-
-@dataclass(frozen=True, eq=False)  # of arrays: == has no single answer, and each is itself
-class Solution:
-    """The model at one value of the parameter: f(x) = sum coef_i k(x_i, x) + intercept.
-
-    For linear models f(x) = x'coef + intercept.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n,), or (d,) for linear models
-    intercept : float
-        Where several are optimal, the middle of `intercept_interval`.
-    intercept_interval : tuple of two floats
-        The least and the largest optimal intercept.
-    alpha : ndarray
-        Dual variables, -w times the slope of the loss: lambda coef, up to the label in
-        classification. For the lasso the coefficients themselves.
-    objective : float
-        The primal objective.
-    lambda_ : float
-    epsilon, nu, tau, cost : float or None
-        The other parameters, where the problem has them; also `epsilon` of the nu-SVR, which is
-        found with the model.
-    support : ndarray of int
-        Indices of the non-zero coefficients.
-    """
-
-    coef: Floats
-    intercept: float
-    intercept_interval: tuple[float, float]
-    alpha: Floats
-    objective: float
-    lambda_: float
-    epsilon: float | None = None
-    nu: float | None = None
-    tau: float | None = None
-    cost: float | None = None
-    more: dict[str, float] = field(default_factory=dict)  # parameters with other names
-
-    def __getattr__(self, name: str) -> float:
-        more = self.__dict__.get("more", {})
-        if name not in more:
-            raise AttributeError(f"a solution has no {name}")
-        return float(more[name])
-
-    @property
-    def given(self) -> dict[str, float]:
-        """The parameters besides lambda, by name."""
-        known = {name: getattr(self, name) for name in KNOWN}
-        return {name: v for name, v in (known | self.more).items() if v is not None}
-
-    @property
-    def support(self) -> NDArray[np.intp]:
-        """Indices of the non-zero coefficients."""
-        return np.flatnonzero(self.coef)
-
-    def __repr__(self) -> str:
-        # A cost of 1/2 is no balance at all: it is not shown.
-        shown = {k: v for k, v in self.given.items() if (k, v) != ("cost", 0.5)}
-        given = "".join(f", {name}={value:.6g}" for name, value in shown.items())
-        return (
-            f"Solution(lambda_={self.lambda_:.6g}{given}, {len(self.support)} of {len(self.coef)} "
-            f"coefficients, intercept={self.intercept:.6g})"
-        )
-
-
-@dataclass(frozen=True)
-class Data:
-    """What a path was computed from, as it was given.
-
-    Copies, to be read only: what becomes of the caller's arrays does not matter. A kernel matrix
-    that was given is kept as it is, for it may be as large as everything else together.
-    """
-
-    X: Any  # points, dense or csr_array, or the kernel matrix when the kernel is precomputed
-    y: NDArray[Any]
-    weight: Floats
-    kernel: Kernel | None  # None for linear models
-    classes: NDArray[Any] | None  # two labels for classification
-    laplacian: Any = None  # sparse, of a graph on all rows
-    names: tuple[str, ...] | None = None  # of the columns, where X was a data frame
-
-    def __post_init__(self) -> None:
-        given = self.kernel is not None and self.kernel.name == "precomputed"
-        kept = {name: frozen(getattr(self, name)) for name in ("y", "weight", "classes")}
-        self.__dict__.update(kept, X=self.X if given else frozen(self.X))
-
-    @cached_property
-    def used(self) -> NDArray[np.intp]:
-        """Rows with a positive weight: the others take no part. On a graph all rows do."""
-        if self.laplacian is not None:
-            return np.arange(len(self.weight))
-        return np.flatnonzero(self.weight > 0)
 
 
 class Path:
@@ -1106,7 +1006,7 @@ class Path:
             "closed_above": t.closed_above,
             "names": d.names,
         }
-        arrays: dict[str, NDArray[Any]] = _stored_points(d.X)
+        arrays: dict[str, NDArray[Any]] = stored_points(d.X)
         arrays |= {"y": d.y, "weight": d.weight}
         if d.classes is not None:
             arrays["classes"] = d.classes
@@ -1131,40 +1031,6 @@ def combined(cross: Floats, coef: Floats, *, alike: bool) -> tuple[Floats, Float
     rest, common = parted(cross)
     f = rest @ coef + np.outer(common, exact_sum(coef))
     return f, np.abs(rest).max(axis=1, initial=0.0)
-
-
-def make_problem(
-    name: str,
-    data: Data,
-    target: Floats | None,
-    spec: dict[str, Any],
-    gram: Gram | None = None,
-) -> Problem:
-    """The problem of a path, from its data; `gram`: what `gram_of` gives, if it is known."""
-    w, y = data.weight, data.y if target is None else target
-    make: Any = PROBLEMS[name]
-    if data.kernel is None:
-        return make(data.X, y, w, **spec) if gram is None else make(data.X, y, w, **spec, gram=gram)
-    K = gram_of(data, data.kernel) if gram is None else gram
-    return make(K, y[data.used], w[data.used], **spec)
-
-
-def gram_of(data: Data, kernel: Kernel, matrix: Floats | DenseGram | None = None) -> Gram:
-    """The kernel matrix of the rows that take part; `matrix`: that of all rows, if it is known."""
-    used = data.used
-    all_used = len(used) == len(data.weight)
-    if data.laplacian is not None:
-        whole = as_gram(kernel.gram(data.X) if matrix is None else matrix)
-        assert isinstance(whole, DenseGram)
-        return GraphGram(whole.matrix, data.laplacian)
-    Z = None if matrix is not None else kernel.sparse_factor(data.X)
-    if Z is not None:
-        return SparseGram(Z if all_used else Z[used])
-    Z = None if matrix is not None else kernel.factor(data.X)
-    if Z is not None:
-        return LowRankGram(Z if all_used else np.ascontiguousarray(Z[used]))
-    K = as_gram(kernel.gram(data.X) if matrix is None else matrix)
-    return K if all_used else K.among(used)
 
 
 def load(file: str | FilePath) -> Path:
@@ -1192,41 +1058,16 @@ def load(file: str | FilePath) -> Path:
         raise ValueError(f"{file} is not a saved path, or is damaged: {error}") from None
 
 
-def _laplacian(arrays: dict[str, NDArray[Any]]) -> Any:
-    if "laplacian_data" not in arrays:
-        return None
-    n = len(arrays["weight"])
-    parts = tuple(arrays[f"laplacian_{name}"] for name in ("data", "indices", "indptr"))
-    return csr_array(parts, shape=(n, n))
-
-
 def _largest_in_columns(X: Any) -> Floats:
     largest = abs(X).max(axis=0)
     return largest.toarray() if issparse(largest) else np.asarray(largest)
-
-
-def _stored_points(X: Any) -> dict[str, NDArray[Any]]:
-    """Points as arrays; of sparse ones what is stored of them."""
-    if not issparse(X):
-        return {"X": X}
-    parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
-    return {f"X_{name}": part for name, part in parts.items()}
-
-
-def _restored_points(arrays: dict[str, NDArray[Any]]) -> Any:
-    if "X" in arrays:
-        return arrays["X"]
-    parts = tuple(arrays[f"X_{name}"] for name in ("data", "indices", "indptr"))
-    points = csr_array(parts, shape=tuple(arrays["X_shape"]))
-    points.check_format(full_check=True)
-    return points
 
 
 def _restored(stored: Stored) -> Path:
     header, arrays = stored.header, stored.arrays
     kernel = None if header["kernel"] is None else Kernel.from_spec(header["kernel"])
     classes = arrays.get("classes")
-    points, laplacian = _restored_points(arrays), _laplacian(arrays)
+    points, laplacian = restored_points(arrays), restored_laplacian(arrays)
     names = header.get("names") and tuple(header["names"])
     data = Data(points, arrays["y"], arrays["weight"], kernel, classes, laplacian, names)
     signs = None if classes is None else np.where(data.y == classes[1], 1.0, -1.0)
@@ -1237,4 +1078,4 @@ def _restored(stored: Stored) -> Path:
     return Path(problem, trace, data)
 
 
-__all__ = ["Path", "Solution", "load"]
+__all__ = ["Path", "load"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 FORMAT = 5  # of saved paths
 SUFFIX = ".npz"
@@ -88,3 +89,28 @@ def read(file: str | FilePath) -> Stored:
     if found_digest != digest(header, arrays):
         raise ValueError(f"{path} is damaged: its content is not what was saved")
     return Stored(header, arrays)
+
+
+def stored_points(X: Any) -> dict[str, NDArray[Any]]:
+    """Points as arrays; of sparse ones what is stored of them."""
+    if not issparse(X):
+        return {"X": X}
+    parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+    return {f"X_{name}": part for name, part in parts.items()}
+
+
+def restored_points(arrays: dict[str, NDArray[Any]]) -> Any:
+    if "X" in arrays:
+        return arrays["X"]
+    parts = tuple(arrays[f"X_{name}"] for name in ("data", "indices", "indptr"))
+    points = csr_array(parts, shape=tuple(arrays["X_shape"]))
+    points.check_format(full_check=True)
+    return points
+
+
+def restored_laplacian(arrays: dict[str, NDArray[Any]]) -> Any:
+    if "laplacian_data" not in arrays:
+        return None
+    n = len(arrays["weight"])
+    parts = tuple(arrays[f"laplacian_{name}"] for name in ("data", "indices", "indptr"))
+    return csr_array(parts, shape=(n, n))

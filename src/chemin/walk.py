@@ -33,9 +33,10 @@ from ._checks import (
     is_word,
 )
 from .closed import closed_trace
+from .data import Data, gram_of, make_problem
 from .engine import IndefiniteError, audited, carry_on, follow
 from .kernels import DenseGram, Gram, Kernel
-from .path import Data, Path, gram_of, make_problem
+from .path import Path
 from .problems import PROBLEMS, Problem
 from .problems.staircase import Floats
 

@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import is_word
 from ..kernels import Kernel
-from ..path import Path, Solution
+from ..path import Path
 from ..segments import Terms
 from ..selection import Criterion, CrossValidation, Curve, Family
+from ..solution import Solution
 from ._points import checked_points
 
 CHOICES = ("min", "one_se", "sparsest")

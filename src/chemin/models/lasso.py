@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import problems
 from .._checks import check_matrix, check_positive, check_target
-from ..path import Path, Solution
+from ..path import Path
 from ..selection import Family
+from ..solution import Solution
 from ._base import PathEstimator
 
 # Coordinate descent stops at this duality gap, relative to |y|^2.

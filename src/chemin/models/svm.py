@@ -17,11 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_flag, check_target, is_word
 from .._threads import threads_for
 from ..kernels import Kernel, Linear, parts_of
-from ..path import Path, Solution, combined
+from ..path import Path, combined
 from ..selection import Criterion, Family
 from ..selection.classes import CODINGS
 from ..selection.several import ClassFamily, Paths
 from ..selection.surface import OTHER, Surface, ends_of, first_values
+from ..solution import Solution
 from ._base import PathEstimator, rounded
 from ._labels import numbered
 from ._probability import METHODS, Calibrated

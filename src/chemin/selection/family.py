@@ -22,9 +22,10 @@ from .._checks import (
     frozen,
     sealed,
 )
+from ..data import Data
 from ..engine import Reason
 from ..kernels import DenseGram, Kernel, Precomputed, gathered, make_kernel
-from ..path import Data, Path
+from ..path import Path
 from ..problems import PROBLEMS, Problem
 from ..problems.lasso import Products
 from ..walk import check_walk, make_data, make_spec, nearby, walk_path

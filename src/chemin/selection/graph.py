@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from .._checks import check_matrix, check_partly_labelled, check_positive, check_two_classes
 from .._checks import class_weights as weights_by_class
+from ..data import Data
 from ..kernels import GraphGram, Kernel, Precomputed
-from ..path import Data, Path
+from ..path import Path
 from ..walk import make_data, stretched
 from . import scorers
 from .classes import Coding

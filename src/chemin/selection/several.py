@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._checks import many_class_weights
-from ..path import Data, Path, Solution
+from ..data import Data
+from ..path import Path
 from ..segments import Coordinate, f_at
+from ..solution import Solution
 from .classes import Coding
 from .family import Family, Given, Rows
 from .labels import ROOM, LabelSteps, by_largest, by_votes
