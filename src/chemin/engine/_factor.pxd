@@ -77,6 +77,8 @@ cdef class Factor(System):
     cdef double _schur(self, Py_ssize_t i, const double *solved, double *size) noexcept nogil
     cdef double _complement(self, Py_ssize_t i, double *size) noexcept nogil
     cdef bint _judge_entry(self, Py_ssize_t i, double *pivot, double *size) noexcept nogil
+    cdef bint _copies(self, Py_ssize_t i) noexcept nogil
+    cdef Py_ssize_t _largest_slot(self, const double *x) noexcept nogil
     cdef double _square(self, const double *u) noexcept nogil
     cdef void _add_slot(self, Py_ssize_t new, Py_ssize_t ns, double pivot) noexcept nogil
     cdef void _as_entry(self, Py_ssize_t new, Py_ssize_t ns, double *u) noexcept nogil
@@ -95,7 +97,7 @@ cdef class Factor(System):
     cdef void _hold_slot(self, Py_ssize_t s) noexcept nogil
     cdef bint _converge(self, const double *b, double *x) noexcept nogil
     cdef void _clear_empty(self, double *x) noexcept nogil
-    cdef void _refine(self, const double *b, double *x) noexcept nogil
+    cdef bint _refine(self, const double *b, double *x) noexcept nogil
     cdef void _refine_once(self, const double *b, double *x) noexcept nogil
     cdef void _gather(self) noexcept nogil
     cdef void _close_gaps(self) noexcept nogil
