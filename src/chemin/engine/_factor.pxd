@@ -44,11 +44,13 @@ cdef class Factor(System):
         # G_FF by slots, when `held`; solves are refined with it when `wary`
         bint held, wary
         public bint wary_from_the_start
+        bint was_wary, was_careful  # the block before
         double[:, ::1] GF
         double[::1] wanted, lacking, change, lost
         readonly double spoilt  # about |1 - H G_FF|: what small pivots have left in H
         public double worn, ruined  # of that: a block begins with a fresh inverse; it ends
         double wrong  # by which part the first refinement has changed a solve: |1 - H G_FF|
+        bint stands  # whether changes have become less while the last pivot was solved for
         public double settled  # of that: a solve is refined again while it changes by more
         bint fresh  # H0 is the inverse of G_FF, as it was computed
         bint renewed  # H0 is not that of the block's start

@@ -167,6 +167,7 @@ cdef class Factor(System):
             self._new_slot(s, free[s], way)
             self.zs[s] = z[free[s]]
         self.t, self.spoilt, self.flowing = t, spoilt, False
+        self.was_wary = self.was_careful = False
         self.era += 1
         if H is None:
             self._invert_once()
@@ -426,9 +427,9 @@ cdef class Factor(System):
         else:
             self._clear_empty(&self.g[0])
             self._add_inverse(&self.g[0], &self.v[0])
-        self.wrong = 0.0
+        self.wrong, self.stands = 0.0, True
         if self.wary:
-            self._refine(&self.g[0], &self.v[0])
+            self.stands = self._refine(&self.g[0], &self.v[0])
         self._clear_empty(&self.v[0])
         return self._complement(i, size)
 
@@ -546,11 +547,11 @@ cdef class Factor(System):
         g receives the row of G. `size` and `largest`: sum of |g_x u_x|, and the largest |g_x|.
         """
         self._column(s, u)
-        self.wrong = 0.0
+        self.wrong, self.stands = 0.0, True
         if self.wary:
             memset(&self.wanted[0], 0, self.ns * sizeof(double))
             self.wanted[s] = 1.0
-            self._refine(&self.wanted[0], u)
+            self.stands = self._refine(&self.wanted[0], u)
         self._clear_empty(u)
         self._row(self.slot_var[s], &self.g[0])
         size[0] = sum_of_sizes(self.ns, &self.g[0], u)
@@ -716,18 +717,23 @@ cdef class Factor(System):
     # ------------------------------------------------------------------ careful blocks
 
     def prepare(self):
-        """A block begins; a wary one with G_FF, and a fresh inverse if the present one is poor."""
+        """A block begins; a wary one with G_FF, and a fresh inverse if the present one is poor.
+
+        So does the first after wary ones: what their pivots have left in H is known but roughly,
+        and nothing refines its solves.
+        """
         self.held = self.fresh = False
         self.wary = self.wary_from_the_start or self.renewed or self.spoilt > self.worn
         self.renewed = False
-        if not self.wary:
+        if not (self.wary or self.was_wary):
             return
         self._room_for_G()
         self._room_to_invert()
         with nogil:
             self._hold()
-            if self.careful or not self._serves():
+            if self.careful or self.was_careful or not self._serves():
                 self._fresh()
+        self.held = self.wary
 
     cdef bint _serves(self) noexcept nogil:
         """Whether one refinement is enough for a solve with the present inverse; z' is solved for.
@@ -887,6 +893,7 @@ cdef class Factor(System):
             if self.pins_move:
                 for s in range(self.ns):
                     self._bounds(s, self.way)
+        self.was_wary, self.was_careful = self.wary, self.careful
         self.n0, self.k, self.n_line = self.ns, 0, 0
         self.era += 1
 

@@ -370,7 +370,7 @@ cdef class Loop(WorkingSet):
         self._row_of(w)
         schur[0] = self._schur(i, self._solved(w), size)
         doubtful[0] = self.sigma[i] * schur[0] <= self._doubt() * size[0]
-        doubtful[0] = doubtful[0] or self.wrong > self.ruined
+        doubtful[0] = doubtful[0] or self.wrong > self.ruined or not self.stands
         return not doubtful[0] or self._judge_entry(i, schur, size)
 
     cdef bint _weigh_leaving(
@@ -381,7 +381,7 @@ cdef class Loop(WorkingSet):
         inverse[0] = self._leaving(s, u, size, &largest)
         unit[0] = self.sigma[self.slot_var[s]] * largest
         doubtful[0] = unit[0] * inverse[0] <= self._doubt() * size[0]
-        doubtful[0] = doubtful[0] or self.wrong > self.ruined
+        doubtful[0] = doubtful[0] or self.wrong > self.ruined or not self.stands
         return not doubtful[0] or self._judge_leaving(s, u, inverse, size)
 
     cdef double _doubt(self) noexcept nogil:
