@@ -40,7 +40,7 @@ STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round
 ROUND = 16  # events of a block at one t, at least: more than half of them lead to known stairs
 AT_ONCE = 4  # events a move: with more the next block is wary, for where nothing moves, none drifts
 LOST = 200, 20  # steps of the reference in one walk, events in a walk back; and a variable: more
-# lead nowhere
+# lead nowhere, nor do so many events to a start where round-off hides residuals
 BACK = 100  # walks back in a walk that is not kept: the same
 NESTED = 4  # walks back within walks back, each of drift of the one before: the same
 
@@ -130,10 +130,11 @@ class BlockWalker:
                 self.core.measure_pins()
                 self.refresh()
             standing = standing + 1 if self.t == t else 0
-            if self.recorder.system is None and self.passed > self.lost:  # not kept
-                check_sight(self.system.in_margins(self.floor, self.t))
+            if self.passed > self.lost:
                 if self.mends:
                     raise StuckError(Reason.LOST(self.passed))
+                if self.recorder.system is None:  # not kept, and no other limit ends it
+                    check_sight(self.system.in_margins(self.floor, self.t))
             stuck = self.round or standing > self.patience
             if code != _loop.FULL or stuck or not self.mend():
                 if not self.walk_back(way) and self.by_reference(way, t_end):
