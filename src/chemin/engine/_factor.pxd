@@ -55,6 +55,7 @@ cdef class Factor(System):
         bint fresh  # H0 is the inverse of G_FF, as it was computed
         bint renewed  # H0 is not that of the block's start
         public double entries  # how precisely entries of G are known, by the roots of both
+        readonly Py_ssize_t n_judged  # variables that entered after a solve to the last digits
         double hidden  # what that makes of the pivot that was judged last
         # careful blocks, and what inverting G_FF needs
         public bint careful

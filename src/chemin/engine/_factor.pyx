@@ -465,6 +465,7 @@ cdef class Factor(System):
             self._complement(i, size)
             pivot[0] = 0.0
         else:
+            self.n_judged += 1
             if not self._hold() or not self._converge(&self.g[0], &self.v[0]):
                 return False
             self.spoilt = max(self.spoilt, self.wrong)
