@@ -37,6 +37,7 @@ FIT_PATIENCE = 2.0  # seconds for fits: those not made by then are taken to be n
 WARM = 40  # rows of a path before, for what is loaded once
 NOISE = 0.1  # standard deviations of a feature, added to make rows clean
 ALLOWED = 3.0  # times the time an event of the clean path, and once that of the fits
+FEWEST = 50  # events: paths of fewer take their time before the first, and are no slower for that
 LEAST = 1e-4  # of the start: where the grid of a path that goes to 0 ends
 LAMBDA = 100.0  # where a path in epsilon or nu is walked
 TOTALS = ("events", "by reference")
@@ -174,7 +175,7 @@ class Walked(NamedTuple):
     @property
     def each(self) -> float:
         """Microseconds an event."""
-        return 1e6 * self.seconds / max(self.events, 1)
+        return 1e6 * self.seconds / max(self.events, FEWEST)
 
 
 def walked(kind: Kind, K: np.ndarray, y: tuple[np.ndarray, ...], limit: float) -> Walked:
@@ -221,11 +222,13 @@ def measure(
     what, target, K = KINDS[kind], targets(kind, y), KERNELS[kernel](X)
     some = np.linspace(0, len(X) - 1, WARM).astype(int)  # files may be sorted by their targets
     walked(what, K[np.ix_(some, some)], tuple(part[some] for part in target), o.limit)
-    to.send(walked(what, K, target, o.limit))
+    path = walked(what, K, target, o.limit)
+    to.send(path)
     noise = NOISE * X.std(axis=0) * np.random.default_rng(0).standard_normal(X.shape)
     clean = walked(what, KERNELS[kernel](X + noise), target, o.limit)
     to.send(clean)
-    for seconds in fits(what, K, target, clean.ends, o.fits):
+    ends = clean.ends if clean.end == "yes" else path.ends
+    for seconds in fits(what, K, target, ends, o.fits):
         to.send(seconds)
 
 

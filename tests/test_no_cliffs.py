@@ -130,6 +130,134 @@ def test_a_tie_of_all_points_in_rare_noisy_features(seed, calls):
     assert_exact(path)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_terms_that_grow_are_measured_again(seed):
+    """Oracle: the certificates of a first walk, and no rescue. At a wide tube multipliers are
+    nearly 0, and they grow by a factor of a million: what is known of round-off there was taken to
+    grow with them, and drift was let pass that certificates refuse. Four features as they were
+    measured, none of them scaled, so that G_FF is nearly singular time and again.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(300) < 0.5, 1.0, -1.0)
+    more = y > 0
+    X = np.c_[
+        np.where(more, np.exp(rng.normal(3.3, 0.8, 300)), np.exp(rng.normal(1.0, 1.2, 300))),
+        np.where(more, rng.normal(90, 40, 300), rng.normal(50, 60, 300)),
+        rng.normal(0, 0.2, 300),
+        rng.normal(125, 25, 300),
+    ]
+    K = np.round(X, 5) @ np.round(X, 5).T
+    path = svr_path(K, y, kernel="precomputed", along="epsilon", lambda_=100.0)
+    assert path.complete and not path._trace.rescues
+    assert_exact(path)
+
+
+def test_after_careful_blocks_the_inverse_is_made_again(calls):
+    """Oracle: the certificate, and no call of the reference. All points meet their tube at one
+    epsilon, and what follows are thousands of jumps with as many free variables as there can be.
+    The first block without care took over an inverse in which it saw nothing wrong, and let in one
+    variable more.
+    """
+    rng = np.random.default_rng(8)
+    X = (rng.random((300, 70)) < 0.5 ** rng.integers(1, 7, 70)).astype(float)
+    X += 0.1 * X.std(axis=0) * rng.standard_normal((300, 70))
+    y = np.where(rng.random(300) < 0.25, 1.0, -1.0)
+    path = svr_path(X @ X.T, y, kernel="precomputed", along="epsilon", lambda_=100.0)
+    assert path.complete and not calls
+    assert_exact(path)
+
+
+def test_all_points_free_in_two_copies():
+    """Oracle: the closed form. With a tube of no width all residuals are 0 and coefficients are
+    those of the interpolant: nothing happens before nu is the sum of their sizes. Each point has
+    two rows, one of them a copy of the other wherever the tube is closed.
+    """
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((120, 5)), rng.standard_normal(120)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    lam = 0.1 / np.linalg.cond(K)
+    bordered = np.block([[K, np.ones((120, 1))], [np.ones((1, 120)), 0.0]])
+    coef = np.linalg.solve(bordered, np.append(y, 0.0))[:120]
+    path = nu_svr_path(K, y, kernel="precomputed", along="nu", lambda_=lam)
+    assert path.complete
+    assert path.start == pytest.approx(lam * np.abs(coef).mean(), rel=1e-9)
+    assert_exact(path)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_copies_are_told_by_their_rows(seed, monkeypatch):
+    """Oracle: a count of variables that entered after a solve to the last digits. Copies of free
+    rows enter, with a pivot of 0, and their rows say so.
+    """
+    cores = []
+
+    class Noted(blocked._verify.Core):
+        def __init__(self, *args):
+            super().__init__(*args)
+            cores.append(self)
+
+    monkeypatch.setattr(blocked._verify, "Core", Noted)
+    X, y = one_hot(150, seed)
+    path = nu_svr_path(X, y.astype(float), gamma=0.2, along="nu", lambda_=0.1)
+    assert path.complete and len(path) > 150
+    assert sum(core.n_judged for core in cores) == 0
+    assert_exact(path)
+
+
+def test_multipliers_that_begin_at_zero(monkeypatch):
+    """Oracle: a count of blocks that ask for care. With a narrow kernel and two values of y all
+    multipliers leave 0 at one epsilon. What such a block drifts is the round-off of its end. By
+    that of its start it was walked four times.
+    """
+    careful, be_careful = [], blocked.BlockWalker.be_careful
+
+    def noted(self, blocks, afresh):
+        careful.append(blocks)
+        be_careful(self, blocks, afresh)
+
+    monkeypatch.setattr(blocked.BlockWalker, "be_careful", noted)
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 4)), np.where(rng.random(300) < 0.37, 1.0, -1.0)
+    path = svr_path(X, (y - y.mean()) / y.std(), gamma=90.0, along="epsilon", lambda_=100.0)
+    assert path.complete and not any(careful)
+    assert_exact(path)
+
+
+def test_a_walk_to_a_start_that_is_blind_ends(monkeypatch):
+    """Oracle: a count. A polynomial kernel of features up to some hundreds: round-off is a
+    hundredth of a margin, and the walk to the start went on for as long as noise moved it.
+    """
+    monkeypatch.setattr(blocked, "LOST", (0, 1))
+    passed, take_over = [0], blocked.BlockWalker.take_over
+
+    def noted(self, h_end):
+        take_over(self, h_end)
+        if self.recorder.system is None and not self.mends:
+            passed.append(self.passed)
+
+    monkeypatch.setattr(blocked.BlockWalker, "take_over", noted)
+    for seed in (0, 5, 11):
+        rng = np.random.default_rng(seed)
+        X = np.abs(rng.standard_normal((150, 4))) * [30.0, 60.0, 0.2, 200.0] + [0, 0, 0, 100.0]
+        y = np.where(rng.random(150) < 0.3, 1.0, -1.0)
+        K = (X @ X.T / 4) ** 3
+        path = nu_svr_path(K, y, kernel="precomputed", along="nu", lambda_=100.0)
+        assert not path.complete and "hides what comes next" in path.reason
+    assert 0 < max(passed) < 302 + 2 * 2 * blocked.BLOCK  # one a variable, and a block more
+
+
+def test_round_off_is_judged_where_a_walk_stands_still():
+    """Oracle: the arithmetic. A system that is frozen at t has the part of a margin that units are
+    at t, whatever tau is.
+    """
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
+    system = nu_svr_path(X, y, along="nu", lambda_=1.0)._problem.system
+    frozen = system.frozen(0.3, np.ones(len(system)))
+    for tau in (1.0, 1e-9):
+        assert frozen.in_margins(2.0, tau) == system.in_margins(2.0, 0.3)
+
+
 def test_an_inverse_that_is_no_number(calls, monkeypatch):
     """Verification refuses what is no number, and the walk begins again from the data."""
     spoilt = []

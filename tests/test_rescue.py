@@ -37,7 +37,7 @@ def assert_right_everywhere(path):
     assert np.all(certificate.exact), certificate.kkt_violation.max()
 
 
-@pytest.mark.parametrize("gamma, stop", [(0.065, 1e-6), (0.1, 6e-7), (0.03, 1e-4)])
+@pytest.mark.parametrize("gamma, stop", [(0.06, 1e-6), (0.065, 1e-6), (0.1, 6e-7), (0.03, 1e-4)])
 def test_drift_that_is_walked_away_is_recorded_as_it_was_walked(gamma, stop):
     """Oracle: the certificate at all breakpoints and between them. Variables that passed their pin
     on the way back, and had gone on from it, were put at it.
@@ -67,7 +67,7 @@ def test_states_of_moves_are_those_of_the_walk(monkeypatch):
 
     watched("take_over")
     watched("walk_back")
-    trace = closed_tube(0.065, 1e-6)._trace
+    trace = closed_tube(0.06, 1e-6)._trace
     states = np.array([z.copy() for z in replace(trace, known=()).states()])
     assert any(name == "walk_back" for name, *_ in seen)
     for _, t, z in seen:
@@ -87,7 +87,7 @@ def test_bent_blocks_are_looked_at(seed):
 
 def test_a_walk_is_audited_where_it_was_in_trouble(monkeypatch):
     """Oracle: the places themselves."""
-    path = closed_tube(0.065, 1e-6)
+    path = closed_tube(0.06, 1e-6)
     problem, trace = path._problem, path._trace
     assert len(trace.rescues) > 0
     judged = []

@@ -44,15 +44,18 @@ cdef class Factor(System):
         # G_FF by slots, when `held`; solves are refined with it when `wary`
         bint held, wary
         public bint wary_from_the_start
+        bint was_wary, was_careful  # the block before
         double[:, ::1] GF
         double[::1] wanted, lacking, change, lost
         readonly double spoilt  # about |1 - H G_FF|: what small pivots have left in H
         public double worn, ruined  # of that: a block begins with a fresh inverse; it ends
         double wrong  # by which part the first refinement has changed a solve: |1 - H G_FF|
+        bint stands  # whether changes have become less while the last pivot was solved for
         public double settled  # of that: a solve is refined again while it changes by more
         bint fresh  # H0 is the inverse of G_FF, as it was computed
         bint renewed  # H0 is not that of the block's start
         public double entries  # how precisely entries of G are known, by the roots of both
+        readonly Py_ssize_t n_judged  # variables that entered after a solve to the last digits
         double hidden  # what that makes of the pivot that was judged last
         # careful blocks, and what inverting G_FF needs
         public bint careful
@@ -77,6 +80,8 @@ cdef class Factor(System):
     cdef double _schur(self, Py_ssize_t i, const double *solved, double *size) noexcept nogil
     cdef double _complement(self, Py_ssize_t i, double *size) noexcept nogil
     cdef bint _judge_entry(self, Py_ssize_t i, double *pivot, double *size) noexcept nogil
+    cdef bint _copies(self, Py_ssize_t i) noexcept nogil
+    cdef Py_ssize_t _largest_slot(self, const double *x) noexcept nogil
     cdef double _square(self, const double *u) noexcept nogil
     cdef void _add_slot(self, Py_ssize_t new, Py_ssize_t ns, double pivot) noexcept nogil
     cdef void _as_entry(self, Py_ssize_t new, Py_ssize_t ns, double *u) noexcept nogil
@@ -95,7 +100,7 @@ cdef class Factor(System):
     cdef void _hold_slot(self, Py_ssize_t s) noexcept nogil
     cdef bint _converge(self, const double *b, double *x) noexcept nogil
     cdef void _clear_empty(self, double *x) noexcept nogil
-    cdef void _refine(self, const double *b, double *x) noexcept nogil
+    cdef bint _refine(self, const double *b, double *x) noexcept nogil
     cdef void _refine_once(self, const double *b, double *x) noexcept nogil
     cdef void _gather(self) noexcept nogil
     cdef void _close_gaps(self) noexcept nogil

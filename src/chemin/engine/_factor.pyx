@@ -65,6 +65,7 @@ cdef enum:
 cdef double EPS = np.finfo(np.float64).eps
 cdef double TINY = np.finfo(np.float64).tiny
 cdef double STANDS = 4.0 * EPS  # a solve that changes by this part is done
+cdef double ALIKE = 0.01  # so near to 1 the entry of a copy's slot is, by any inverse that serves
 
 
 cdef inline void symv(
@@ -166,6 +167,7 @@ cdef class Factor(System):
             self._new_slot(s, free[s], way)
             self.zs[s] = z[free[s]]
         self.t, self.spoilt, self.flowing = t, spoilt, False
+        self.was_wary = self.was_careful = False
         self.era += 1
         if H is None:
             self._invert_once()
@@ -425,9 +427,9 @@ cdef class Factor(System):
         else:
             self._clear_empty(&self.g[0])
             self._add_inverse(&self.g[0], &self.v[0])
-        self.wrong = 0.0
+        self.wrong, self.stands = 0.0, True
         if self.wary:
-            self._refine(&self.g[0], &self.v[0])
+            self.stands = self._refine(&self.g[0], &self.v[0])
         self._clear_empty(&self.v[0])
         return self._complement(i, size)
 
@@ -454,21 +456,60 @@ cdef class Factor(System):
     cdef bint _judge_entry(self, Py_ssize_t i, double *pivot, double *size) noexcept nogil:
         """The pivot of `_schur` with v to the last digits; False if v does not converge.
 
-        With v = H g + e the complement is G_ii - g'v - v'(g - G_FF v) but for e'G_FF e.
+        With v = H g + e the complement is G_ii - g'v - v'(g - G_FF v) but for e'G_FF e. That of a
+        copy is 0.
         """
         cdef Py_ssize_t ns = self.ns
         cdef const double *v = &self.v[0]
-        if not self._hold() or not self._converge(&self.g[0], &self.v[0]):
-            return False
-        self.spoilt = max(self.spoilt, self.wrong)
-        self._complement(i, size)
-        pivot[0] = less_products(entry(&self.G, i, i), ns, &self.g[0], v)
-        pivot[0] = less_products(pivot[0], ns, &self.lacking[0], v)
+        if self._copies(i):
+            self._complement(i, size)
+            pivot[0] = 0.0
+        else:
+            self.n_judged += 1
+            if not self._hold() or not self._converge(&self.g[0], &self.v[0]):
+                return False
+            self.spoilt = max(self.spoilt, self.wrong)
+            self._complement(i, size)
+            pivot[0] = less_products(entry(&self.G, i, i), ns, &self.g[0], v)
+            pivot[0] = less_products(pivot[0], ns, &self.lacking[0], v)
         self.hidden = self._square(v)
         if has_row(&self.G, i):
             self.hidden += self.root[i] * self.root[i]
         self.hidden *= self.entries
         return True
+
+    cdef bint _copies(self, Py_ssize_t i) noexcept nogil:
+        """Whether variable i has the row of a slot, or its negative: v is a unit vector then.
+
+        Repeated rows have it, and the two rows of one point. No solve is more precise.
+        """
+        cdef Py_ssize_t s, x
+        cdef double sign, off = 0.0
+        s = self._largest_slot(&self.v[0])
+        if s < 0 or not fabs(fabs(self.v[s]) - 1.0) < ALIKE:
+            return False
+        if entry(&self.G, i, i) != entry(&self.G, self.slot_var[s], self.slot_var[s]):
+            return False
+        sign = 1.0 if self.v[s] > 0.0 else -1.0
+        self._row(self.slot_var[s], &self.lost[0])
+        for x in range(self.ns):
+            if self.slot_var[x] >= 0 and self.g[x] != sign * self.lost[x]:
+                return False
+        self.v[s] -= sign
+        off = largest_size(self.ns, &self.v[0])
+        memset(&self.v[0], 0, self.ns * sizeof(double))
+        self.v[s] = sign
+        self.wrong, self.spoilt = 0.0, max(self.spoilt, off)
+        return True
+
+    cdef Py_ssize_t _largest_slot(self, const double *x) noexcept nogil:
+        """The slot of the largest entry; -1 if all are empty."""
+        cdef Py_ssize_t s, at = -1
+        cdef double most = 0.0
+        for s in range(self.ns):
+            if self.slot_var[s] >= 0 and fabs(x[s]) > most:
+                at, most = s, fabs(x[s])
+        return at
 
     cdef double _square(self, const double *u) noexcept nogil:
         """The sum of (root u)^2 over slots with rows: u'G u is not known to less than EPS times it,
@@ -507,11 +548,11 @@ cdef class Factor(System):
         g receives the row of G. `size` and `largest`: sum of |g_x u_x|, and the largest |g_x|.
         """
         self._column(s, u)
-        self.wrong = 0.0
+        self.wrong, self.stands = 0.0, True
         if self.wary:
             memset(&self.wanted[0], 0, self.ns * sizeof(double))
             self.wanted[s] = 1.0
-            self._refine(&self.wanted[0], u)
+            self.stands = self._refine(&self.wanted[0], u)
         self._clear_empty(u)
         self._row(self.slot_var[s], &self.g[0])
         size[0] = sum_of_sizes(self.ns, &self.g[0], u)
@@ -677,18 +718,23 @@ cdef class Factor(System):
     # ------------------------------------------------------------------ careful blocks
 
     def prepare(self):
-        """A block begins; a wary one with G_FF, and a fresh inverse if the present one is poor."""
+        """A block begins; a wary one with G_FF, and a fresh inverse if the present one is poor.
+
+        So does the first after wary ones: what their pivots have left in H is known but roughly,
+        and nothing refines its solves.
+        """
         self.held = self.fresh = False
         self.wary = self.wary_from_the_start or self.renewed or self.spoilt > self.worn
         self.renewed = False
-        if not self.wary:
+        if not (self.wary or self.was_wary):
             return
         self._room_for_G()
         self._room_to_invert()
         with nogil:
             self._hold()
-            if self.careful or not self._serves():
+            if self.careful or self.was_careful or not self._serves():
                 self._fresh()
+        self.held = self.wary
 
     cdef bint _serves(self) noexcept nogil:
         """Whether one refinement is enough for a solve with the present inverse; z' is solved for.
@@ -737,14 +783,16 @@ cdef class Factor(System):
         self._refine(&self.b[0], &self.zd[0])
         return True
 
-    cdef void _refine(self, const double *b, double *x) noexcept nogil:
+    cdef bint _refine(self, const double *b, double *x) noexcept nogil:
         """x += H (b - G_FF x) until it stands; 0 in empty slots. `wrong`: by which part x changes.
 
         One turn leaves the square of what is wrong with H. Where G_FF is nearly singular that is
-        more than residuals may drift.
+        more than residuals may drift. False if changes do not become less: the inverse is poor, or
+        they are the rounding of b - G_FF x.
         """
         cdef Py_ssize_t _turn
         cdef double first, last
+        cdef bint stands = True
         self._refine_once(b, x)
         first = last = self.wrong
         for _turn in range(REFINEMENTS):
@@ -752,9 +800,11 @@ cdef class Factor(System):
                 break
             self._refine_once(b, x)
             if self.wrong > 0.5 * last:
+                stands = self.wrong <= self.settled
                 break
             last = self.wrong
         self.wrong = first
+        return stands
 
     cdef void _refine_once(self, const double *b, double *x) noexcept nogil:
         cdef Py_ssize_t s
@@ -844,6 +894,7 @@ cdef class Factor(System):
             if self.pins_move:
                 for s in range(self.ns):
                     self._bounds(s, self.way)
+        self.was_wary, self.was_careful = self.wary, self.careful
         self.n0, self.k, self.n_line = self.ns, 0, 0
         self.era += 1
 

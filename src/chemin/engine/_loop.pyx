@@ -370,7 +370,7 @@ cdef class Loop(WorkingSet):
         self._row_of(w)
         schur[0] = self._schur(i, self._solved(w), size)
         doubtful[0] = self.sigma[i] * schur[0] <= self._doubt() * size[0]
-        doubtful[0] = doubtful[0] or self.wrong > self.ruined
+        doubtful[0] = doubtful[0] or self.wrong > self.ruined or not self.stands
         return not doubtful[0] or self._judge_entry(i, schur, size)
 
     cdef bint _weigh_leaving(
@@ -381,7 +381,7 @@ cdef class Loop(WorkingSet):
         inverse[0] = self._leaving(s, u, size, &largest)
         unit[0] = self.sigma[self.slot_var[s]] * largest
         doubtful[0] = unit[0] * inverse[0] <= self._doubt() * size[0]
-        doubtful[0] = doubtful[0] or self.wrong > self.ruined
+        doubtful[0] = doubtful[0] or self.wrong > self.ruined or not self.stands
         return not doubtful[0] or self._judge_leaving(s, u, inverse, size)
 
     cdef double _doubt(self) noexcept nogil:
@@ -394,12 +394,21 @@ cdef class Loop(WorkingSet):
         return max(self.doubt, self.spoilt)
 
     cdef int _go_on(self, double way, bint frail) noexcept nogil:
-        """The speeds after a change of slots; with a new inverse if they show that it is poor."""
-        cdef double poor
+        """The speeds after a change of slots; with a new inverse if they show that it is poor.
+
+        After a frail pivot z' may hardly change by refinement and yet stand nowhere: what is wrong
+        with H lies along the vector that was nearly null. Residuals as if in twice the precision
+        tell that from their rounding.
+        """
+        cdef bint stands, poor
         if self.wary:
-            self._refine(&self.b[0], &self.zd[0])
-            poor = self.worn if frail and self.careful else self.ruined
-            if max(self.wrong, self.spoilt) > poor and not self.fresh and not self._renew():
+            stands = self._refine(&self.b[0], &self.zd[0])
+            poor = max(self.wrong, self.spoilt) > (
+                self.worn if frail and self.careful else self.ruined
+            )
+            if frail and not (stands or poor):
+                poor = not self._converge(&self.b[0], &self.zd[0])
+            if poor and not self.fresh and not self._renew():
                 return C_SINGULAR
         self.straight = False
         self._watch_rates(way)

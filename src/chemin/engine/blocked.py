@@ -40,7 +40,7 @@ STANDING = 8  # blocks at one t in a row, or 40 events a variable: they go round
 ROUND = 16  # events of a block at one t, at least: more than half of them lead to known stairs
 AT_ONCE = 4  # events a move: with more the next block is wary, for where nothing moves, none drifts
 LOST = 200, 20  # steps of the reference in one walk, events in a walk back; and a variable: more
-# lead nowhere
+# lead nowhere, nor do so many events to a start where round-off hides residuals
 BACK = 100  # walks back in a walk that is not kept: the same
 NESTED = 4  # walks back within walks back, each of drift of the one before: the same
 
@@ -130,8 +130,11 @@ class BlockWalker:
                 self.core.measure_pins()
                 self.refresh()
             standing = standing + 1 if self.t == t else 0
-            if self.mends and self.passed > self.lost:
-                raise StuckError(Reason.LOST(self.passed))
+            if self.passed > self.lost:
+                if self.mends:
+                    raise StuckError(Reason.LOST(self.passed))
+                if self.recorder.system is None:  # not kept, and no other limit ends it
+                    check_sight(self.system.in_margins(self.floor, self.t))
             stuck = self.round or standing > self.patience
             if code != _loop.FULL or stuck or not self.mend():
                 if not self.walk_back(way) and self.by_reference(way, t_end):
@@ -164,7 +167,8 @@ class BlockWalker:
             missed = self.unwatched(watched) if blind else core.verify(self.h, t0, h_end)
             # Where z stands still, verification knows nothing of pivots.
             lost = code == _loop.SINGULAR_PIVOT and not core.careful
-            if not (blind or lost or len(missed)) and self.holds():
+            seen = not (blind or lost or len(missed))
+            if seen and (self.holds() or self.holds_at_its_end(t0, h_end)):
                 self.length = min(2 * self.length, self.most)
                 self.careful = max(self.careful - 1, 0)
                 self.watching = max(self.least, int(FEWER * self.watching))
@@ -206,6 +210,24 @@ class BlockWalker:
         bends = core.careful and self.length <= SHORTEST and self.system.coupling.semidefinite
         most = tol.BENT if bends else 1.0
         return bool(core.off_treads <= most and core.off_pins <= most)  # no number is not
+
+    def holds_at_its_end(self, t0: float, h_end: Floats) -> bool:
+        """The same, by the sizes of terms where the block ends: where multipliers begin at 0 those
+        of its start say nothing.
+        """
+        core, system, boxed = self.core, self.system, self.system.boxed
+        if system.stairs.moving_pins or core.n_moves == 0:
+            return False
+        z = core.positions()
+        if np.abs(self.z[boxed]).sum() > tol.FROM_ZERO * np.abs(z[boxed]).sum():
+            return False
+        total = float(np.abs(z).sum())
+        core.gauge(z, system.coupling.magnitude(z), total, system.q, system.r, self.edge)
+        if not len(core.verify(self.h, t0, h_end)) and self.holds():
+            return True
+        core.restore()
+        self.gauge()
+        return False
 
     def unwatched(self, watched: Ints) -> Ints:
         """The pinned variables that the block does not look at."""
@@ -283,10 +305,13 @@ class BlockWalker:
         self.edge = (border * self.box[has_row, None]).max(axis=0, initial=0.0)
 
     def stale(self) -> bool:
-        """Whether the rounding of h, as old as it is, begins to matter."""
+        """Whether the rounding of h, as old as it is, begins to matter, or is known no more: where
+        multipliers have grown that much, most of their terms are those of other rows.
+        """
         size = float(np.abs(self.z).sum())
-        pull = self.system.pull(self.core.t)
-        return pull < tol.STALE * self.fresh or size < tol.STALE * self.fresh_z
+        if size < tol.STALE * self.fresh_z or tol.STALE * size > self.fresh_z:
+            return True
+        return self.system.pull(self.core.t) < tol.STALE * self.fresh
 
     def gauge(self) -> None:
         """How precisely everything is known here; |M| |z| goes about as the multipliers do."""

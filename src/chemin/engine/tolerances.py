@@ -32,7 +32,10 @@ BENT = 100.0  # what may drift: a block that can be no shorter is kept and mende
 MEND = 0.1  # what may drift: more is corrected when a block ends
 SPARE = 10.0  # precision of z, drift: so far beyond a corner it is corrected to, one is at it
 WALKED = 0.3  # what may drift: more is walked away where no step with the inverse corrects it
-STALE = 0.1  # linear term, terms: shrunk to this part, tolerances and h are computed again
+STALE = 0.1  # linear term, terms: shrunk to this part, tolerances and h are computed again; so they
+# are where terms have grown to its inverse
+FROM_ZERO = 1e-3  # multipliers where a block ends: with less in all at its start, drift is judged
+# by the terms of its end
 FADED = 0.1  # t: shrunk to this part, a block of few variables ends
 FADING = 0.7  # t: the same for many variables: a direction that is not new drifts on a long step
 HOLDS = 1e-11  # linear term: residuals at the end of leave-one-out are on their stairs

@@ -194,7 +194,8 @@ class StaircaseSystem:
         q, stairs = self.q + t * self.r, self.stairs.frozen(t)
         unit = self.units(t), np.zeros(len(self))
         still = {"coupling": self._ridged(t), "soft": None}
-        out = replace(self, q=q, r=e, stairs=stairs, unit=unit, **still)
+        part = self.in_margins(1.0, t), 0.0
+        out = replace(self, q=q, r=e, stairs=stairs, unit=unit, part=part, **still)
         out.__dict__.update(measured=self.measured, unit_moves=False)
         return out
 
