@@ -399,21 +399,14 @@ def hidden():
     return 0.01 * np.array(x)[:, None], np.isin(np.arange(20), positive), options
 
 
-def test_what_lies_above_a_start_that_is_hidden_is_shown():
+@pytest.mark.parametrize("stop", [None, 0.0])
+def test_what_lies_above_a_start_that_is_hidden_is_shown(stop):
     """Oracle: a stop far above, where nothing is hidden. Such paths were empty."""
     X, y, options = hidden()
-    shown = svc_path(X, y, **options)
-    assert shown.complete and shown.n_events == 0 and shown.stop < 1e-3 < 10 < shown.start
+    shown = svc_path(X, y, **options, stop=stop)
+    assert shown.n_events == 0 and shown.stop < 1e-3 < 10 < shown.start
+    assert not shown.complete and "hides what comes next" in shown.reason
     assert_exact(shown)
     above, values = svc_path(X, y, **options, stop=1e-3), np.geomspace(1e-3, 100.0, 30)
     f, g = (path.decision_function(X, values) for path in (shown, above))
     np.testing.assert_allclose(f, g, rtol=1e-9)
-
-
-def test_a_walk_to_what_is_hidden_keeps_what_lies_above():
-    """Oracle: the same path with a stop of its own."""
-    X, y, options = hidden()
-    to_the_end = svc_path(X, y, **options, stop=0.0)
-    assert not to_the_end.complete and "hides what comes next" in to_the_end.reason
-    assert to_the_end.stop < 1e-3 < to_the_end.start
-    assert_exact(to_the_end)

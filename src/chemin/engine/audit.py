@@ -88,7 +88,7 @@ def _certified_from_its_start(
     if not (hidden and first.closed_above):
         return good
     above = certified(problem, walk(**limits | {"stop": CLEAR * float(first.t0[0])}))
-    return above if limits["stop"] is None else replace(above, end=good.end)
+    return replace(above, end=good.end) if above.end.complete else above
 
 
 def _with_care(
