@@ -501,13 +501,18 @@ class Path:
         """Up to which f at values of the parameter may differ by round-off alone, whatever the
         model on the path. By this, f of several classes are told to be equal.
         """
+        inverse, most = self._furthest
+        u = self.coordinate.to_u(np.asarray(values, dtype=float))
+        return self.terms.room(most * u if inverse else most + 0.0 * u, self._reach)
+
+    @cached_property
+    def _furthest(self) -> tuple[bool, float]:
+        """Whether f is read off by 1/lambda, and the largest sum of sizes that it is made of."""
         reading = self._problem.reading
         states = np.array([z for _, z in self._trace._known] + [self._trace.last[1]])
-        most = float((np.abs(states) @ np.abs(reading.factor)).max())
-        u = self.coordinate.to_u(np.asarray(values, dtype=float))
-        return self.terms.room(most * u if reading.inverse else most + 0.0 * u, self._reach)
+        return reading.inverse, float((np.abs(states) @ np.abs(reading.factor)).max())
 
-    @property
+    @cached_property
     def _reach(self) -> float:
         """The largest |k| between points, without what all entries have in common."""
         problem: Any = self._problem

@@ -69,10 +69,12 @@ def all_differ(X: Array) -> bool:
 
 def told_apart(X: Any) -> tuple[Any, Index, dict[bytes, int]]:
     """`distinct_rows`, and the place of each among them."""
-    place: dict[bytes, int] = {}
-    inverse = np.array([place.setdefault(key, len(place)) for key in _keys(X)], dtype=np.intp)
-    if len(place) == X.shape[0]:
-        return X, inverse, place
+    keys = _keys(X)
+    place = dict(zip(keys, range(len(keys))))
+    if len(place) == len(keys):
+        return X, np.arange(len(keys)), place
+    place = {}
+    inverse = np.array([place.setdefault(key, len(place)) for key in keys], dtype=np.intp)
     first = np.unique(inverse, return_index=True)[1]
     return X[first] if issparse(X) else np.ascontiguousarray(X[first]), inverse, place
 

@@ -428,9 +428,11 @@ class PathSVC(ClassifierMixin, _PathMachine):
         f = self._f(X)
         if not self._several:
             return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
-        each = np.broadcast_to(self.lambda_, len(self.path_))  # one value for all, or for each
-        within = max(path.within(value) for path, value in zip(self.path_, each))
-        return np.asarray(self.classes_[self.path_.coding.labels(f, within)])
+        coding, within = self.path_.coding, 0.0
+        if not coding.by_pairs:  # f of several problems are compared
+            each = np.broadcast_to(self.lambda_, len(self.path_))  # one value for all, or for each
+            within = max(path.within(value) for path, value in zip(self.path_, each))
+        return np.asarray(self.classes_[coding.labels(f, within)])
 
     def to_sklearn(self) -> SVC:
         """The chosen model as sklearn.svm.SVC(C=C_), fitted on the same rows and weights."""
