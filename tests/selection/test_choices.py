@@ -18,8 +18,9 @@ HERE = 24  # the others run with `make stress`
 # 370, 473: repeated rows, and more points on a line than its kernel has dimensions; multipliers
 # are not unique.
 # 506: the smallest loss lies beside a jump in nu, and no value has it.
+# 419: the end of the range, which round-off takes for a place inside.
 # 274: a coefficient that is zero at the stop alone.
-ONCE_WRONG = (46, 178, 274, 370, 473, 506)
+ONCE_WRONG = (46, 178, 274, 370, 419, 473, 506)
 # 46, 85: paths that jump at their start, and the null model above it.
 # 66: a fold of which nothing is known above its start.
 # 51, 61: the null model at an end that round-off has moved.

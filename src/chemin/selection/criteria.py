@@ -28,7 +28,7 @@ from ..kernels import parts_of
 from ..path import Path
 from ..segments import Coordinate, f_at
 from . import scorers
-from .curve import Curve, past_jump
+from .curve import SAME, Curve, past_jump
 from .family import Family, Rows
 from .jobs import Asking, answered, run_all
 from .losses import Loss
@@ -38,8 +38,6 @@ from .several import ClassFamily, Paths
 # Kernel machines in lambda are known up to infinity; a choice must be a number. So far above the
 # starts of all paths f has moved by this part of what is left, and nothing else happens.
 ABOVE = 1e4
-# Ends nearer than this, relative, are one: a value times a share and over it again.
-SAME = 1e-12
 # A scorer is called at no more values than this in each fold, evenly among breakpoints and
 # midpoints: a call takes a millisecond or more.
 MOST_VALUES = 500

@@ -24,6 +24,8 @@ INSIDE = 1e-9
 TOLD = 1e-7
 # So far above all starts, relative, models that jump there have jumped.
 BEYOND = 4 * INSIDE
+# Ends nearer than this, relative, are one: a value times a share and over it again.
+SAME = 1e-12
 # Cells narrower than this, relative, at a jump are round-off of where its parts are.
 THIN = 1e-12
 
@@ -340,8 +342,9 @@ class Curve:
         here, there = self(low + step), self(high - step)
         flat = np.abs(here - there) <= FLAT * np.abs(here)
         step = np.where(flat, np.minimum(TOLD * high, 0.5 * (high - low)), step)
-        first = np.where(low > self.range[0], low + step, low)
-        return first, np.where(high < self.range[1], high - step, high)
+        begin, end = self.range
+        first = np.where(low > begin * (1 + SAME), low + step, low)
+        return first, np.where(high < end * (1 - SAME), high - step, high)
 
     @property
     def _last(self) -> float:
