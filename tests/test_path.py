@@ -307,6 +307,14 @@ def test_columns_of_another_order_are_refused(function):
     np.testing.assert_array_equal(f, path.decision_function(X, path.stop))
 
 
+def test_values_beyond_double_precision_are_refused():
+    """Oracle: the error's words. A certificate there was "wrong", of a path that is complete."""
+    path = quantile_path(np.eye(12), np.sin(np.arange(12.0)), kernel="precomputed", stop=0)
+    assert path.complete and path.stop == 0 and path.certificate([0.0, 1e-70]).exact.all()
+    with pytest.raises(ValueError, match=r"lambda must be 0 or at least 1e-70, got 4.94066e-324"):
+        path.at(np.nextafter(0.0, 1.0))
+
+
 def test_a_column_name_that_comes_twice():
     """Oracle: the error's words."""
     with pytest.raises(ValueError, match="two of its columns are called 'a'"):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from ._checks import (
+    SMALLEST,
     check_count,
     check_level,
     check_matrix,
@@ -289,6 +290,11 @@ class Path:
             )
         if self.stop <= self.start:
             v = np.maximum(v, bottom)
+        if self.coordinate.inverse and np.any(small := (v > 0) & (v < SMALLEST)):
+            raise ValueError(
+                f"{self.parameter} must be 0 or at least {SMALLEST:g}, got {v[small][0]:g}: "
+                "coefficients there are beyond double precision"
+            )
         return v / self._problem.unit
 
     def _refuse_limits(self, values: ArrayLike, name: str) -> None:
