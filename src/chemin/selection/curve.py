@@ -26,7 +26,7 @@ TOLD = 1e-7
 BEYOND = 4 * INSIDE
 # Ends nearer than this, relative, are one: a value times a share and over it again.
 SAME = 1e-12
-# Cells narrower than this, relative, at a jump are round-off of where its parts are.
+# Cells narrower than this, relative, are round-off of where their ends are.
 THIN = 1e-12
 
 
@@ -422,11 +422,11 @@ class Curve:
         return np.concatenate(cells)
 
     def _wide(self, cells: Floats) -> Floats:
-        """Cells without those that round-off has put between the parts of a jump."""
+        """Cells without those that round-off has put between the parts of a jump, or between a
+        knot of the curve and the breakpoint that makes it.
+        """
         width = cells[:, 1] - cells[:, 0]
         thin = (width > 0) & (width <= THIN * cells[:, 1])
-        u = self._coordinate.to_u(cells[:, 0])
-        thin[thin] = [self._mean.jumps(float(place)) for place in u[thin]]
         return cells if thin.all() else cells[~thin]
 
     def n_coefficients(self, values: ArrayLike) -> NDArray[np.intp]:
