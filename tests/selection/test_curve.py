@@ -7,10 +7,10 @@ from sklearn.linear_model import LassoCV, LassoLarsCV, LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
-from chemin import PathLasso, PathSVR, lasso_path, svc_path, svr_path
+from chemin import PathLasso, PathSVC, PathSVR, lasso_path, svc_path, svr_path
 from chemin.datasets import make_sinexp
 from chemin.segments import Coordinate
-from chemin.selection import CrossValidation, Curve, Family
+from chemin.selection import Bootstrap632, CrossValidation, Curve, Family
 from chemin.selection.piecewise import Piecewise
 
 GRID = 10_000
@@ -329,3 +329,23 @@ def test_values_that_are_none():
         with pytest.raises(ValueError, match="lambda must be a number or a 1-D array of them, got"):
             curve(bad)
     assert curve([[0.2, 0.3]]).shape == (1, 2) and curve(1) == curve(1.0) and curve(np.inf) > 0
+
+
+def test_sparsest_stands_off_the_event_that_makes_a_knot():
+    """Oracle: counts in the middles between breakpoints. Round-off parts a knot of the curve from
+    the event of the whole path that makes it; between the two lay a place of its own.
+    """
+    X = [5.016347626152575e-3, 7.974556712758002, -1.2092157755528557e-2, 1.5227597477435795]
+    X += [1.4934339784014773e-2, -7.870187816304752, -3.6802502005291323e-3, 6.074777197742934]
+    X += [-1.1432723273797378e-2, -8.575813245367073, 4.4824884367658594e-4, 6.372543951207831]
+    X += [-4.464087053647878e-3, -10.142777645000544, -9.625773889436611e-4, -7.322024205473426]
+    X += [-2.2191020345513684e-3, 24.184279432849284, 8.606261885603586e-3, 7.176810773791653]
+    X, y, w = np.reshape(X, (10, 2)), np.tile([-1, 1], 5), [0.5, 2, 1, 0.5, 2, 2, 2, 0.5, 0.5, 0.5]
+    criterion = Bootstrap632(scoring="neg_hinge_loss", n_resamples=2, random_state=441)
+    model = PathSVC(kernel="linear", class_weight="balanced", cv=criterion, choose="sparsest")
+    curve = model.fit(X, y, sample_weight=w).curve_
+    ends = np.unique(np.concatenate([curve.range, curve.path.breakpoints, curve.knots]))
+    middles = np.sqrt(ends[1:] * ends[:-1])
+    most = curve.minimum + curve.standard_error(curve.minimiser)
+    good = middles[(curve(middles) < most) & (middles >= curve.range[0])]
+    assert curve.n_coefficients([model.lambda_])[0] == curve.n_coefficients(good).min()
