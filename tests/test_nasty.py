@@ -245,6 +245,8 @@ REGRESSIONS = {
         recipe(3586103837, 13, 2, "symmetric", 0.3, "unbalanced", "zeros", True, LINEAR),
     ],
     svr_path: [
+        recipe(128991, 3, 4, "normal", 0.3, "ties", "zeros and huge", True, LINEAR, epsilon=1.0,
+               stop=0.0),
         recipe(3482385915, 6, 2, "collinear", 0.3, "of the points", "twelve orders", True, rbf(1),
                epsilon=0.5, stop=0),
         Recipe(

@@ -336,11 +336,12 @@ class Path:
     def _rest(self) -> float:
         """The t below which z/t, and f with it, is straight, if f has a limit at 0.
 
-        Straight paths have no event below it. Curves bend less and less, while the round-off of z/t
-        grows: the first that is straight enough is taken.
+        No event lies below twice that, nor at it: z may jump there, if only by round-off. Curves
+        bend less and less, while the round-off of z/t grows: the first that is straight enough is
+        taken.
         """
         last = float(self.breakpoints[self.breakpoints > 0].min(initial=self.start))
-        h = 0.5 * last / self._problem.unit
+        h = 0.25 * last / self._problem.unit
         if self._trace.moves.degree != 1:
             least = 0.5 * min(last, LOWEST * self.start) / self._problem.unit
             while h > least and not self._way_from(h)[2]:
