@@ -353,6 +353,8 @@ REGRESSIONS = {
                standardize=True),
     ],
     l1_svc_path: [
+        recipe(2, 12, 2, "twelve orders", 0.0, "by sign", "twelve orders", True, {}, lambda2=1e-5,
+               stop=0.0),
         recipe(4102402114, 6, 3, "decimals", 0.7, "alternating", "whole", True, {}, lambda2=0.0,
                stop=0),
         recipe(608774154, 10, 4, "normal", 0.0, "random", "none", True, {}, lambda2=0.0, stop=0),
@@ -423,6 +425,7 @@ def test_nasty(case):
 
 
 @pytest.mark.stress
+@pytest.mark.filterwarnings("ignore:the graph has .* components")
 @pytest.mark.parametrize("part", range(4))
 @every_case
 def test_many_more(case, part):

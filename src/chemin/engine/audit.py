@@ -44,6 +44,9 @@ CLOSELY = CURVED.copy()  # the same for problems that are to be looked at more c
 # Times the place where something first happens: what lies above is shown where nothing can be
 # certified there.
 CLEAR = 100.0
+# Times the end of a long straight move down: what is off grows there as 1/t, and at the end itself
+# it may be on its pin.
+NEAR = 1.5
 # What is left of the last move to 0 at further places: at 0 a penalty is gone, and a coefficient of
 # the wrong sign is no longer seen.
 NEAR_END = np.array([0.2, 0.05, 0.01, 1e-4, 1e-8])
@@ -190,6 +193,9 @@ def _places(problem: Problem, trace: Trace) -> Floats:
     t[:1] = trace.t0[:1]
     for k, part in enumerate(parts):
         t[1 + k :: len(parts)] = t0 + part * (t1 - t0) if part < 1 else t1
+    if parts is not CURVED:
+        late = t[len(parts) - 1 :: len(parts)][: len(j)]  # the last but one
+        np.minimum(late, NEAR * t1, out=late, where=(t1 > 0) & (t1 < t0))
     if parts is LANDED or parts is CLOSELY:
         after = np.flatnonzero(j > np.append(-1, j[:-1]) + 1)
         t[1 + len(parts) * after] = t0[after] + BEGUN * (t1 - t0)[after]
