@@ -4,6 +4,7 @@ Oracles: certificates computed from the data, the same walk without the damage, 
 """
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -312,3 +313,17 @@ def test_multipliers_that_are_zero_but_for_round_off_are_zero(gamma):
     coef = np.abs(path.coefficients(path.breakpoints[path.breakpoints < path.start])[0])
     unit = np.minimum(coef.max(axis=0), min(1.0 / 0.3, y.std()))  # what multipliers are told by
     assert not np.any((coef > 0) & (coef < 1e-12 * unit))
+
+
+def test_a_short_move_after_a_jump_is_looked_at_where_it_begins():
+    """Oracle: the numbers themselves. At the jump stands what was before it: a path was complete
+    with a gap of 1.5e-9 in the next number.
+    """
+
+    class Moves(list):
+        goes_straight = True
+
+    t0, t1 = np.array([1.0, 0.5, 0.5]), np.array([0.5, 0.5, 0.5 - 1e-11])
+    trace = SimpleNamespace(t0=t0, t1=t1, forward=np.array([0, 2]), moves=Moves(t0), way=-1.0)
+    problem = SimpleNamespace(audit_work=1.0, system=SimpleNamespace(limit_at_zero=False))
+    assert np.nextafter(0.5, 0.0) in audit._places(problem, trace)

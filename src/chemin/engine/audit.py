@@ -198,7 +198,9 @@ def _places(problem: Problem, trace: Trace) -> Floats:
         np.minimum(late, NEAR * t1, out=late, where=(t1 > 0) & (t1 < t0))
     if parts is LANDED or parts is CLOSELY:
         after = np.flatnonzero(j > np.append(-1, j[:-1]) + 1)
-        t[1 + len(parts) * after] = t0[after] + BEGUN * (t1 - t0)[after]
+        begun = t0[after] + BEGUN * (t1 - t0)[after]
+        # At t0 itself stands what was before the jump: of a short move the next number is taken.
+        t[1 + len(parts) * after] = np.where(begun == t0[after], np.nextafter(t0, t1)[after], begun)
     if len(j) and t[-1] == 0:
         if problem.system.limit_at_zero:
             t[-1] = min(LOWEST * t[0], 0.5 * t[-2])
